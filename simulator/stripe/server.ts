@@ -30,6 +30,8 @@ export interface ApiFaults {
   failing: number;
   /** The next requests that change something happen, and their answers are lost. */
   silent: number;
+  /** Both meet only requests to this path; undefined: to any. */
+  path?: string | undefined;
 }
 
 /** A stand-in for Stripe that is listening. No money moves. */
@@ -66,15 +68,15 @@ export async function startStripe({ host, port, webhook }: StandInOptions): Prom
       return;
     }
     requests.push({ method, path: request.url ?? "", body });
-    const isChange = method !== "GET";
-    if (isChange && faults.failing > 0) {
+    const isMet = method !== "GET" && (faults.path === undefined || faults.path === path);
+    if (isMet && faults.failing > 0) {
       faults.failing--;
       response.writeHead(500, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: { type: "api_error", message: "The stand-in was told to fail." } }));
       return;
     }
     const reply = api.answer(request, path, query, body);
-    if (isChange && faults.silent > 0) {
+    if (isMet && faults.silent > 0) {
       faults.silent--;
       response.destroy();
       return;

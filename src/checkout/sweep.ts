@@ -48,10 +48,10 @@ export class Sweep {
     this.#lease = lease;
   }
 
-  /** Returns the function that ends it. */
-  start(): () => void {
+  /** Returns the function that ends it. `pauseMs`: between two looks. */
+  start(pauseMs = everyMs): () => void {
     const { clock, logger } = this.#deps;
-    return repeat(clock, everyMs, logger, "ask the payment provider", () => this.run(), firstMs);
+    return repeat(clock, pauseMs, logger, "ask the payment provider", () => this.run(), Math.min(firstMs, pauseMs));
   }
 
   /** Looks once. */

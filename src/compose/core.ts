@@ -25,7 +25,7 @@ import type { Telemetry } from "./process/tracing.ts";
 
 /**
  * Assembles the core, each part from those before it. Parts that have to be stopped are registered with the lifecycle.
- * `settings`: the configuration as it is shown to operators.
+ * `settings`: the configuration as it is shown to operators. `paymentsLookMs`: see `composePayments`.
  */
 export async function composeCore(
   config: Config,
@@ -35,6 +35,7 @@ export async function composeCore(
   telemetry: Telemetry,
   { overload, intake }: LoadControl,
   settings: readonly Setting[] = [],
+  paymentsLookMs?: number,
 ): Promise<Core> {
   const running = <Part extends { stop(): Promise<void> }>(name: string, part: Part): Part => {
     lifecycle.onStop(name, () => part.stop());
@@ -59,7 +60,7 @@ export async function composeCore(
     "the overview",
     composeOverview(foundation, money, fleet, registry, availability, { settings, reading }),
   );
-  const payments = running("payments", await composePayments(foundation, money));
+  const payments = running("payments", await composePayments(foundation, money, paymentsLookMs));
   const parts = [serving, access, payments, events, money, fleetPart, overview];
   const services = parts.flatMap((part) => part.services);
   const { observe } = running("the record of requests", recordRequests(foundation, money.store));

@@ -87,7 +87,7 @@ describe.each(dialects)("on %s", (dialect) => {
     const accountId = await customer();
     stripe.events.faults.lose = true;
     await set(accountId);
-    stripe.faults.silent = 1;
+    Object.assign(stripe.faults, { silent: 1, path: "/v1/payment_intents" });
     await spendTo(accountId, 4);
     await hasBalance(shop, accountId, usd(24));
     expect(charges()).toBe(1);

@@ -28,6 +28,8 @@ import { errorLogger } from "../support/loggers.ts";
 /** USD in pico-USD. */
 export const usd = (amount: number) => BigInt(Math.round(amount * 100)) * 10_000_000_000n;
 
+/** Milliseconds between two looks at balances and at what is due: tests wait for many. */
+const lookMs = 250;
 const operatorToken = "operator-token-of-the-shop-0123456789abcdef";
 
 /** A core that sells credit by the stand-in for Stripe. */
@@ -90,10 +92,8 @@ export async function openShop(
   const secrets = await readSecrets(config, environment, systemRandom);
   const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
-  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, {
-    overload: { shortage: undefined },
-    intake: { enter: () => undefined },
-  });
+  const idle = { overload: { shortage: undefined }, intake: { enter: () => undefined } };
+  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, idle, [], lookMs);
   const operator = createDirectTransport(core.services, [
     (next) => (request) => {
       request.header.set("authorization", `Bearer ${operatorToken}`);

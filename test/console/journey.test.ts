@@ -3,7 +3,8 @@ import { MailServer } from "../delivery/mail/mail-server.ts";
 import { travel } from "./journey/journey.ts";
 import { openStage, type Stage } from "./stage.ts";
 
-// A browser, a provider of identities, a mail server and a stand-in for Stripe. No operator does anything.
+// A browser, a provider of identities, a mail server and a stand-in for Stripe. No operator does anything. Two strangers come at
+// once, since most of a journey is waiting for a page.
 
 let mail: MailServer;
 let stage: Stage;
@@ -24,7 +25,7 @@ const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + o
 const mostClicks = 12;
 const usd = (amount: number) => BigInt(amount * 100) * 10_000_000_000n;
 
-test.each([360, 1280])(
+test.concurrent.each([360, 1280])(
   "a stranger signs up, asks, pays, sets limits, is warned, invites, gets a refund and closes, %i pixels wide",
   async (width) => {
     const { first, paid, costs, bought, mails, refused, colleague, refund, farewell, faults } = await travel(
@@ -42,8 +43,13 @@ test.each([360, 1280])(
     expect(colleague).toEqual([expect.stringMatching(/\w/), "/sign-in"]);
     expect(refund).toBe("10.00 USD go back to the card.");
     expect(farewell).toBe("The account is closed. 15.00 USD go back to where they came from.");
-    expect(paidBack(stage.stripe)).toBe(paidIn(stage.stripe));
-    expect([...faults, ...stage.complaints]).toEqual([]);
+    expect(faults).toEqual([]);
   },
   240_000,
 );
+
+test("every cent that came in went back, and no page broke a policy or threw an error", () => {
+  expect(paidIn(stage.stripe)).toBeGreaterThan(0);
+  expect(paidBack(stage.stripe)).toBe(paidIn(stage.stripe));
+  expect(stage.complaints).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { buyCredit } from "./money-life.ts";
+import { agreeOnPrices } from "./prices-life.ts";
 import { comeBack } from "./return-life.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -36,4 +37,25 @@ test("who comes back from another site is signed in, hears what is wrong, and ge
   expect(late).toMatch(/the credit comes by itself/);
   expect(stays).toEqual(["/money", "/people"]);
   expect(stage.complaints).toEqual([]);
+}, 120_000);
+
+test("an operator gives an account own prices after a preview, ends them, and gives it a credit line", async () => {
+  const { preview, refusal, said, credits, customer, line, faults } = await agreeOnPrices(stage);
+  const discount = "12.5\u00a0%\u00a0off";
+  const own = `${discount} the general prices, and a fixed price of 1 model`;
+  expect(preview).toEqual(
+    expect.arrayContaining([
+      "tollgate-sim/reasoner-on$0.175general $0.20$0.21875general $0.25",
+      "tollgate-sim/plainfixed$0.18general $0.20$0.22general $0.25",
+    ]),
+  );
+  expect(refusal).toBe("The discount has to be a per cent from 0 to 99.99 with at most two decimals, such as 12.5.");
+  expect(said).toEqual([
+    `Own prices are set: payments lock in ${own} from now on.`,
+    "Own prices have ended: payments lock in the general prices from now on.",
+  ]);
+  expect(credits).toEqual(["Free tier", "Payment", `Paymentown prices 1, ${discount}`, "Payment"]);
+  expect(customer).toEqual({ read: expect.stringContaining(`: ${own}. Payments keep them`), buttons: 0 });
+  expect(line).toEqual(["Credit line\n$500.00\n$500.00 of it is left", "Limits of its own: It may owe $500.00."]);
+  expect([...faults, ...stage.complaints]).toEqual([]);
 }, 120_000);

@@ -450,7 +450,7 @@ export const doors: Readonly<Record<string, Doors>> = {
     metrics: "- it is no figure: tollgate_price_usd_per_million_tokens has the general prices",
     dashboard: noPanel,
     docs: ["money.md: An account's own prices", "clients.md: What a customer sees with a key"],
-    console: ["account"],
+    console: ["account", "money"],
   },
   "seals of days": {
     contract: ["MeteringService.ListSeals after", "MeteringService.ListSeals > seals.chain"],
@@ -487,7 +487,7 @@ export const doors: Readonly<Record<string, Doors>> = {
     metrics: "- what is owed is the books' debt",
     dashboard: noPanel,
     docs: ["money.md: A credit line"],
-    console: ["account"],
+    console: ["account", "money"],
   },
   "statements of months": {
     contract: ["MeteringService.ListMonths month", "MeteringService.ListMonths > months.closing_pico_usd"],

@@ -191,6 +191,7 @@ const elsewhere = [
   ...["CreateSessionKey", "EndSessions", "DropDeadLetter", "SettleDeadLetter", "Reload"],
   ...["CreateInvitation", "RevokeInvitation", "SetMemberRole", "RemoveMember"],
   ...["CloseAccount", "CreateCheckout", "CreatePortalSession", "RefundPayment", "SetAutoTopUp"],
+  "SetAccountPrices",
   "Redeliver",
 ];
 

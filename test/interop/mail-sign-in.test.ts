@@ -14,7 +14,8 @@ import { eventually } from "../support/eventually.ts";
 import { type Identities, startIdentities } from "../support/identities.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
-// Sign-in by a link that comes by mail: over the real wire, with a real mail server.
+// Sign-in by a link that comes by mail: over the real wire, with a real mail server. Most of the time is waiting for mails, which
+// go once a second: tests wait beside each other, each as somebody else.
 
 const draw = () => randomBytes(32).toString("hex");
 const secrets = { TOLLGATE_OPERATOR_TOKEN: draw(), TOLLGATE_KEY_PEPPER: draw() };
@@ -84,7 +85,7 @@ describe.each(dialects)("%s", (dialect) => {
     return { pending, token: tokensOf(email).at(-1) ?? "" };
   }
 
-  test("a link signs somebody new up with the free money, and the same person in from then on", async () => {
+  test.concurrent("a link signs somebody new up with the free money, and the same person in from then on", async () => {
     expect((await sessions().getSignInOptions({})).mail).toBe(true);
     const { session, token } = await sessions().finishMailSignIn(await ask("Ada@Example.com"), from());
     expect(session).toMatchObject({ memberRole: MemberRole.OWNER, personName: "ada", role: 0 });
@@ -95,7 +96,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(again.session?.personId).toBe(session?.personId);
   });
 
-  test("a link works once, on whatever core, and in the browser that asked for it alone", async () => {
+  test.concurrent("a link works once, on whatever core, and in the browser that asked for it alone", async () => {
     const [one, other] = [await ask("bob@example.com"), await ask("eve@example.com")];
     const latest = await ask("bob@example.com");
     for (const wrong of [
@@ -113,7 +114,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await Promise.all(uses)).toSorted()).toEqual(["UNAUTHENTICATED", "UNAUTHENTICATED", "done"]);
   });
 
-  test("the person of an address is not whoever signs in elsewhere with that address, and gets no second grant", async () => {
+  test.concurrent("the person of an address is not whoever signs in elsewhere with that address, and gets no second grant", async () => {
     const claims = { sub: "carol", name: "Carol", email: "carol@example.com", email_verified: true };
     const elsewhere = await identities.signIn(sessions(), claims, from());
     const { session, token } = await sessions().finishMailSignIn(await ask("carol@example.com"), from());
@@ -124,7 +125,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await accounts.getAccount({}, own)).account?.balancePicoUsd).toBe(0n);
   });
 
-  test("an address gets ten mails an hour, whoever asks, and nobody is told", async () => {
+  test.concurrent("an address gets ten mails an hour, whoever asks, and nobody is told", async () => {
     const email = "mallory@example.com";
     for (let asked = 0; asked < most + 5; asked += 1) {
       const answer = await sessions().beginMailSignIn({ email }, from());
@@ -139,7 +140,7 @@ describe.each(dialects)("%s", (dialect) => {
     }
   });
 
-  test("people choose what they are told of, links come whatever they chose", async () => {
+  test.concurrent("people choose what they are told of, links come whatever they chose", async () => {
     const email = "peggy@example.com";
     const { session, token } = await sessions().finishMailSignIn(await ask(email), from());
     const people = createClient(PeopleService, services[0]?.transport as never);

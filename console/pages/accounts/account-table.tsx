@@ -69,7 +69,7 @@ function State({ account }: { readonly account: Account }) {
     return <Badge tone="warn">In debt</Badge>;
   }
   if (account.balancePicoUsd === 0n) {
-    return <Badge tone="warn">Empty</Badge>;
+    return account.creditLeftPicoUsd > 0n ? <Badge>Credit line</Badge> : <Badge tone="warn">Empty</Badge>;
   }
   return account.freeOnly ? <Badge>Free tier</Badge> : <Badge tone="good">Paid</Badge>;
 }

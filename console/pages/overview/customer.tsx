@@ -28,7 +28,7 @@ function Shown({ account }: { readonly account: Account }) {
       <Balance account={account} />
       <Lots account={account} />
       <Section title="Receipts">
-        <ReceiptList filter={{}} version={account.balancePicoUsd} />
+        <ReceiptList filter={{}} version={account.balancePicoUsd - account.debtPicoUsd} />
       </Section>
     </>
   );

@@ -7,6 +7,7 @@ import { Meter } from "../figures/figure.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { Section } from "../page.tsx";
+import { formatDiscount } from "../prices/terms.ts";
 
 const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.UNSPECIFIED]: "Unknown",
@@ -31,6 +32,7 @@ export function Lots({ account }: { readonly account: Account }) {
       {lots.length === 0 ? (
         <Empty title="There is no money left">
           A top-up or a grant adds a credit, which keeps the prices of the day on which it came in.
+          {account.creditLeftPicoUsd > 0n && " Until then requests draw the credit line."}
         </Empty>
       ) : (
         <Table
@@ -38,7 +40,7 @@ export function Lots({ account }: { readonly account: Account }) {
           rows={lots}
           keyOf={(lot) => lot.id}
           columns={[
-            { name: "From", isHeader: true, show: (lot) => kinds[lot.kind] },
+            { name: "From", isHeader: true, show: (lot) => <From lot={lot} /> },
             {
               name: "Remaining",
               isNumber: true,
@@ -65,6 +67,22 @@ export function Lots({ account }: { readonly account: Account }) {
         <p class="below-table">The account has more credits than the {lots.length} that are shown.</p>
       )}
     </Section>
+  );
+}
+
+/** Where a credit came from, and the account's own prices that it keeps. */
+function From({ lot: { kind, ownPrices, discountBasisPoints } }: { readonly lot: Lot }) {
+  if (ownPrices === 0) {
+    return kinds[kind];
+  }
+  return (
+    <div class="two-lines">
+      <span>{kinds[kind]}</span>
+      <span class="muted small">
+        own prices {ownPrices}
+        {discountBasisPoints > 0 && `, ${formatDiscount(discountBasisPoints)}`}
+      </span>
+    </div>
   );
 }
 

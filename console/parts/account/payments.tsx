@@ -20,7 +20,7 @@ const kinds: Readonly<Record<PaymentKind, string>> = {
 
 interface Props {
   readonly accountId: string;
-  /** A changed balance may mean a new payment, so the list is loaded again. */
+  /** The balance less what is owed. When it changes there may be a new payment, so the list is loaded again. */
   readonly balance: bigint;
   /** The actions on a payment that came by the provider. Undefined: none. */
   readonly act?: ((payment: Payment) => ComponentChildren) | undefined;

@@ -6,6 +6,7 @@ import { payments } from "../../contract/clients.ts";
 import { Months } from "../account/months.tsx";
 import { Payments } from "../account/payments.tsx";
 import { useQuery } from "../calls/use-query.ts";
+import { OwnPrices } from "../prices/own-prices.tsx";
 import { AutoTopUpSection } from "./auto-top-up.tsx";
 import { BuyCredit } from "./buy-credit.tsx";
 import { Invoices } from "./invoices.tsx";
@@ -17,10 +18,10 @@ interface Props {
   readonly onChanged: () => void;
 }
 
-/** What was paid, and the ways to pay and to get money back through the provider. */
+/** What was paid and at which prices, and the ways to pay and to get money back through the provider. */
 export function Money({ account, onChanged }: Props) {
   const [refunded, setRefunded] = useState<Payment | undefined>(undefined);
-  const { data: options } = useQuery(
+  const { data: options, reload } = useQuery(
     (signal) => payments.getPaymentOptions({ accountId: account.id }, { signal }),
     [account.id],
   );
@@ -49,9 +50,10 @@ export function Money({ account, onChanged }: Props) {
           {mayPay.value && <Invoices accountId={id} version={account.paidTotalPicoUsd} />}
         </>
       )}
+      <OwnPrices accountId={id} onChanged={reload} />
       <Payments
         accountId={id}
-        balance={account.balancePicoUsd}
+        balance={account.balancePicoUsd - account.debtPicoUsd}
         act={options?.available && mayPay.value ? refund : undefined}
       />
       <Months accountId={id} />

@@ -31,8 +31,15 @@ export interface Payments extends Part {
   start(core: Pick<Core, "services"> & CoreInterceptors): void;
 }
 
-/** Opens the payment provider that is configured. Payments go through the accounts service as the operator's. */
-export async function composePayments(foundation: Foundation, { prices }: Pick<Money, "prices">): Promise<Payments> {
+/**
+ * Opens the payment provider that is configured. Payments go through the accounts service as the operator's. `lookMs`:
+ * between two looks at what is due there, unless it is the usual time.
+ */
+export async function composePayments(
+  foundation: Foundation,
+  { prices }: Pick<Money, "prices">,
+  lookMs?: number,
+): Promise<Payments> {
   const { config, secrets, storage, announce, clock, random, logger, metrics } = foundation;
   const provider = await openProvider(foundation);
   let accounts: Accounts | undefined;
@@ -73,7 +80,7 @@ export async function composePayments(foundation: Foundation, { prices }: Pick<M
         return next(request);
       };
       accounts = createClient(AccountsService, createDirectTransport(services, [asOperator, ...interceptors]));
-      stop = provider === undefined ? stop : checkout.sweep.start();
+      stop = provider === undefined ? stop : checkout.sweep.start(lookMs);
     },
     async stop() {
       stop();

@@ -126,7 +126,7 @@ export function testReceipts(): void {
       receipts.map((receipt: object) => ({ ...receipt, archived: false })),
     );
     expect((await refusal("export", "receipts", file, "--account", id)).notes).toMatch(/--resume/);
-    await writeFile(file, text.slice(0, text.indexOf("\n") * 2));
+    await writeFile(file, `${lines[0]}\n${lines[1]?.slice(0, -9)}`);
     expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, rows: 3 });
     expect(await readFile(file, "utf8")).toBe(text);
     expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, rows: 0 });

@@ -144,7 +144,6 @@ test("an absent field is a default, and null is absent", () => {
 
 test("unknown keys are ignored, whatever they hold", () => {
   const more = {
-    user: "u",
     metadata: { a: [1] },
     store: true,
     cache_control: {},

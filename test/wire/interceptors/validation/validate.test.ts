@@ -133,7 +133,7 @@ describe.each(routes)("over %s", (_name, open) => {
     expect(await refusal(drain(metering.streamUsage({ model: "nul\0" })))).toEqual(["model", `model ${unkept}`]);
     expect(await refusal(drain(metering.streamUsage({ groupBy: [1, 0] })))).toEqual([
       "group_by[1]",
-      "group_by[1] must be account, key, model, day or hour.",
+      "group_by[1] must be account, key, model, day, hour or label.",
     ]);
     expect(await refusal(accounts.createAccount({ name: "nul\0" }))).toEqual(["name", `name ${unkept}`]);
     expect(await refusal(accounts.createAccount({ name: "zwölf 🦊\n" }))).toBeUndefined();

@@ -109,6 +109,7 @@ export class CachedWallet {
 
   /** Money came or went: what is free of the credit line goes back first, so that other money is spent before it. */
   async moneyMoved(): Promise<void> {
+    this.doubt(); // at once: whoever asks meanwhile looks, too
     await this.alone(() => this.#giveBack(this.wallet.takeFree(({ kind }) => kind === "credit")));
     await this.refresh();
   }
