@@ -11,6 +11,7 @@ import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeLetters } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
+import { LineJudge } from "./judges/lines.ts";
 import { LotJudge } from "./judges/lots.ts";
 import { judgeThresholds, judgeUsageEvents } from "./judges/news.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
@@ -62,6 +63,8 @@ export interface Settings {
   readonly isNight?: boolean;
   /** Whether charges and crossed thresholds are told. Absent: from the seed. */
   readonly hasNews?: boolean;
+  /** Whether accounts get own prices and credit lines. Absent: from the seed. */
+  readonly hasTerms?: boolean;
   /** Whether it is a world of payments, and of nothing else. Absent: a few seeds' worlds are. */
   readonly isPayments?: boolean | undefined;
   /** Statements that are replaced, by name, so that judges must notice. */
@@ -78,6 +81,8 @@ const nightPart = 0.25;
 const newsPart = 0.3;
 /** In these worlds half a year takes a minute: no clock may be a day off. */
 const notAtNight: ReadonlySet<string> = new Set(["clock", "server's clock"]);
+/** The part of the worlds in which accounts have terms of their own. */
+const termsPart = 0.4;
 /** A price book that keeps few rates is soon full. */
 const bookSizes = [2, 20, 10_000];
 /** Milliseconds between two proofs of the books. */
@@ -97,7 +102,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const { requests = mostRequests, instead = {} } = settings;
   const world = new World(seed, server, shapeOf(seed, settings));
   server.instead = instead;
-  const { timeline, dice, machines, traffic, operators, history } = world;
+  const { timeline, dice, machines, traffic, operators, terms, history } = world;
   const judgeAdmission = judgeAdmissions(world);
   const identities = new IdentityJudge(world);
   traffic.onAdmitted = (run) => {
@@ -106,6 +111,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   };
   const spending = new SpendingJudge(world);
   const lots = new LotJudge(world);
+  const lines = new LineJudge(world);
   for (const machine of machines) {
     machine.start();
   }
@@ -118,6 +124,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   ];
   traffic.begin(settings.trafficMs ?? trafficMs);
   operators.begin(operatorsMs);
+  terms?.begin();
   beginFaults(world, settings.faultsMs ?? faultsMs, settings);
   await live(world, spending, requests * faultyPart, mostMs);
   world.heal();
@@ -134,6 +141,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await live(world, spending, requests, healedAt + healthyMs);
   traffic.stop();
   operators.stop();
+  terms?.stop();
   await timeline.pass(healedAt + healMs - timeline.now);
   for (const machine of machines) {
     if (machine.life === undefined && !machine.isGone) {
@@ -151,6 +159,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeCharges(world);
   judgeLetters(world);
   lots.judge();
+  lines.judge();
   await judgeArchives(world);
   judgeDeeds(world);
   spending.judge();
@@ -176,6 +185,7 @@ function shapeOf(seed: number, settings: Settings): ConstructorParameters<typeof
     isSqlite,
     isNight,
     hasNews: settings.hasNews ?? (isUsual && !isNight && new Dice(seed).fork("news").chance(newsPart)),
+    hasTerms: settings.hasTerms ?? (isUsual && new Dice(seed).fork("terms").chance(termsPart)),
     ...(tell && { tell }),
     ...(alter && { alter }),
     asksAgain: isUsual,

@@ -58,6 +58,7 @@ async function keepsEveryPromise(seed: number, isSqlite = false) {
   return { admitted, faults };
 }
 
+// Accounts of the worlds 1 and 2 have terms of their own.
 test.each([1, 2, 3, 7])(
   "world %i keeps every promise",
   async (seed) => {

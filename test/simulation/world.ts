@@ -4,6 +4,7 @@ import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";
 import type { Run } from "./cores/run.ts";
 import { storeLimit } from "./cores/stored-keys.ts";
+import { Terms } from "./cores/terms.ts";
 import { Traffic } from "./cores/traffic.ts";
 import type { Ear } from "./database/pool.ts";
 import type { SimulatedServer } from "./database/server.ts";
@@ -38,6 +39,8 @@ export class World {
   readonly customers: readonly Customer[];
   readonly traffic: Traffic;
   readonly operators: Operators;
+  /** Undefined: no account has terms of its own. */
+  readonly terms: Terms | undefined;
   /** The server clock's offset from the world's time. */
   serverOffsetMs = 0;
   /** Whether the database ever lost something. */
@@ -73,6 +76,7 @@ export class World {
       isNight?: boolean;
       hasNews?: boolean;
       asksAgain?: boolean;
+      hasTerms?: boolean;
     },
   ) {
     const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
@@ -111,6 +115,9 @@ export class World {
     if (this.night !== undefined || this.news !== undefined) {
       this.operators.onLimit = (keyId, budget) => storeLimit(server, keyId, budget);
     }
+    const mayCost = this.operators.mayCost.bind(this.operators);
+    this.terms =
+      options.hasTerms === true ? new Terms({ ...parts, dice: this.dice.fork("terms"), server, mayCost }) : undefined;
     for (const model of modelNames) {
       this.operators.mayCost(model, { input: 2_500_000, output: 2_500_000 });
     }

@@ -16,12 +16,16 @@ import { costOf } from "#src/money/ledger/wallet/split.ts";
 import type { CoreLedger } from "#src/money/model/core-ledger.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Hold } from "#src/money/model/ledger.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
+import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { readKeptFrom } from "#src/money/store/kept-from.ts";
 import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
+import { Account } from "#src/storage/entities/account.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
+import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Slice } from "#src/storage/entities/metering/slice.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
@@ -30,8 +34,9 @@ import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { models, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 
-// Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account. Which lots pay a
-// charge is not its business, so while prices move it knows the most and the least that one may cost: its tokens at the
+// Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account, which is below 0
+// while it owes, on its credit line or beyond. Which lots pay a
+// charge is not its business, so while prices move, general or an account's own, it knows the most and the least that one may cost: its tokens at the
 // dearest price up to its admission, and at the cheapest of all. With one price they are the same. Some requests are of a
 // key with a budget: what they cost in all is known to the pico-USD, too, and the rest of it can be spent in the end.
 
@@ -47,6 +52,10 @@ const leastOf = (a: Rates, b: Rates): Rates => ({
 
 const account = fc.integer({ min: 0, max: 1 });
 const tokens = fc.integer({ min: 0, max: 3000 });
+const rates = fc.record({
+  input: fc.integer({ min: 100_000, max: 2_000_000 }),
+  output: fc.integer({ min: 100_000, max: 2_500_000 }),
+});
 const step = fc.oneof(
   {
     weight: 2,
@@ -100,10 +109,24 @@ const step = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant("price" as const),
-      rates: fc.record({
-        input: fc.integer({ min: 100_000, max: 2_000_000 }),
-        output: fc.integer({ min: 100_000, max: 2_500_000 }),
-      }),
+      rates,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("own prices" as const),
+      account,
+      discount: fc.constantFrom(0, 1, 1500, 9999),
+      fixed: fc.option(rates, { nil: undefined }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("line" as const),
+      account,
+      line: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 1_000_000_000 })),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("stop" as const) }) },
@@ -199,7 +222,13 @@ async function live(steps: readonly Step[]): Promise<void> {
   let running: Running[] = [];
   /** Of all prices so far. */
   let dearest = firstRates;
-  let cheapest = firstRates;
+  let cheapestGeneral = firstRates;
+  /** Of all accounts' own prices so far. */
+  const terms: OwnTerms[] = [];
+  const cheapest = () =>
+    terms.reduce((least, own) => leastOf(least, ownRates(cheapestGeneral, own, testModel)), cheapestGeneral);
+  /** The highest credit line of each account so far. */
+  const highestLines = [0, 0];
   let fault: "before" | "after" | "lost" | undefined;
   /** Whether an engine ever passed its cap, or a refund may have taken what a lost lease held: only then may something be owed. */
   let mayOwe = false;
@@ -392,7 +421,20 @@ async function live(steps: readonly Step[]): Promise<void> {
     async price(now) {
       await prices.set(testModel, now.rates);
       dearest = mostOf(dearest, now.rates);
-      cheapest = leastOf(cheapest, now.rates);
+      cheapestGeneral = leastOf(cheapestGeneral, now.rates);
+    },
+    async "own prices"({ account: at, discount, fixed }) {
+      const own = { discount, fixed: new Map(fixed === undefined ? [] : [[testModel, fixed]]) };
+      terms.push(own);
+      dearest = mostOf(dearest, ownRates(dearest, own, testModel));
+      const accountId = accounts[at] ?? "";
+      await setOwnPrices({ storage, clock, random: systemRandom }, { accountId, terms: own }, async () => {});
+    },
+    async line({ account: at, line }) {
+      highestLines[at] = Math.max(highestLines[at] ?? 0, line);
+      await clock.until(fundsNow().setCreditLine(accounts[at] ?? "", line)).catch((error: unknown) => {
+        expect(unavailable()).toContain(readDetail(error)?.reason);
+      });
     },
     async stop() {
       // The process sleeps past its lease, and another gives back what it has leased.
@@ -406,6 +448,23 @@ async function live(steps: readonly Step[]): Promise<void> {
       return clock.advanceAsync(31_000);
     },
   };
+
+  /** Expects that an account owes no more than its line beside what an engine's excess left, and that bought money pays it. */
+  async function expectDebt(
+    id: string,
+    { balance, debt }: { readonly balance: bigint; readonly debt: bigint },
+    highestLine: number,
+  ): Promise<void> {
+    const { debt: excess } = await storage.orm.em.fork().findOneOrFail(Account, id);
+    const owed = debt - excess;
+    expect(owed).toBeLessThanOrEqual(BigInt(highestLine));
+    expect(excess > 0n && !mayOwe).toBe(false);
+    expect(excess > 0n && balance > 0n).toBe(false);
+    // Gifts and free money pay no line. Bought money does, unless a core has leased it.
+    const lots = await storage.orm.em.fork().find(Lot, { accountId: id, kind: "paid" });
+    const free = lots.filter((lot) => lot.granted > lot.spent + lot.leased + lot.refunded);
+    expect(owed > 0n ? free : []).toEqual([]);
+  }
 
   /** Spends what is left of the budget, as nobody but these requests needs it any more. */
   async function spendRest(): Promise<void> {
@@ -444,7 +503,7 @@ async function live(steps: readonly Step[]): Promise<void> {
     const receipt = await storage.orm.em.fork().findOneOrFail(Usage, { requestId: id });
     expect(receipt).toMatchObject(tokens);
     expect(receipt.cost).toBeLessThanOrEqual(costOf(tokens, dearest));
-    expect(receipt.cost).toBeGreaterThanOrEqual(costOf(tokens, cheapest));
+    expect(receipt.cost).toBeGreaterThanOrEqual(costOf(tokens, cheapest()));
     balances[account] = (balances[account] ?? 0) - receipt.cost;
     budgetSpent += budgeted ? receipt.cost : 0;
   }
@@ -453,15 +512,14 @@ async function live(steps: readonly Step[]): Promise<void> {
     expect(budgetSpent).toBeLessThanOrEqual(budget.limit);
     await spendRest();
   }
+  const hadLine = highestLines.some((line) => line > 0);
   const proof = await clock.until(reconcile(storage, ledger));
-  expect(proof).toMatchObject({ ok: true, findings: [], ...(mayOwe ? {} : { debtPicoUsd: "0" }) });
+  expect(proof).toMatchObject({ ok: true, findings: [], ...(mayOwe || hadLine ? {} : { debtPicoUsd: "0" }) });
   for (const [at, id] of accounts.entries()) {
     expect(ledger.held(id)).toBe(0);
     const { balance, debt } = await fundsNow().statement(id);
     expect(balance - debt).toBe(BigInt(balances[at] ?? 0));
-    if (debt > 0n) {
-      expect(balance).toBe(0n);
-    }
+    await expectDebt(id, { balance, debt }, highestLines[at] ?? 0);
   }
   await clock.until(ledger.close());
   expect(await storage.orm.em.fork().count(Slice, { open: true })).toBe(0);

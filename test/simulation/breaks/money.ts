@@ -131,6 +131,16 @@ export const moneyBreaks: readonly Break[] = [
     instead: { "select id from account where debt > 0": () => [] },
   },
   {
+    name: "a credit line is set larger than was asked",
+    judge: "lines",
+    only: [],
+    settings: { hasTerms: true },
+    alter({ funds }) {
+      const { setCreditLine } = funds;
+      funds.setCreditLine = (accountId, line) => setCreditLine(accountId, line + 1);
+    },
+  },
+  {
     name: "lots lapse by a clock that is hours ahead of the others",
     judge: "expiry",
     only: [],

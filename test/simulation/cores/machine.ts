@@ -3,7 +3,9 @@ import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
+import type { OwnTerms } from "#src/money/model/own-prices.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
+import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
@@ -59,6 +61,8 @@ export interface Life {
   readonly process: SimulatedProcess;
   readonly money: Money;
   readonly coreId: string;
+  /** Sets an account's own prices, as the core's accounts service does. */
+  setOwnPrices(accountId: string, terms: OwnTerms): Promise<void>;
 }
 
 export const modelNames = ["small", "large"] as const;
@@ -239,7 +243,12 @@ export class Machine {
     if (news !== undefined) {
       startNews(news, { process, money, storage, announce, clock, random, logger });
     }
-    return { money, coreId };
+    return {
+      money,
+      coreId,
+      setOwnPrices: (accountId, terms) =>
+        setOwnPrices({ storage, clock, random }, { accountId, terms }, async () => {}),
+    };
   }
 
   /** The database as a process sees it, with the ledger's statements for it. */

@@ -2,6 +2,7 @@ import { lookAgainMs } from "#src/money/ledger/refill/intervals.ts";
 import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
+import { cameBefore } from "./came-before.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
 
 /** Milliseconds. Limits count the last minute, and machines' clocks run up to a thousandth too fast. */
@@ -84,8 +85,8 @@ const foundMs = lookAgainMs + 50;
 /**
  * Counts requests that are refused for lack of money while unleased money would pay for two of them. Two cores that
  * lack money return it in turns, and each time it is unleased for a moment: it counts only when it has been for longer
- * than one search takes. A refund keeps the account's money unleased until there is enough; requests in that time are
- * not counted.
+ * than one search takes. A refund keeps the account's money unleased until there is enough, as a change of its credit line does;
+ * requests in that time are not counted.
  */
 export class RefusalJudge {
   readonly #world: World;
@@ -105,17 +106,18 @@ export class RefusalJudge {
 
   /** Call it for each request that is refused. */
   refused(run: Run, worst: number): void {
-    const { server, trueTime, operators } = this.#world;
+    const { server, trueTime, operators, terms } = this.#world;
     if (
       !/^BALANCE_/.test(run.refusal ?? "") ||
       run.askedAt < this.#began ||
-      operators.refunds(run.accountId, foundMs)
+      operators.refunds(run.accountId, foundMs) ||
+      terms?.setsLine(run.accountId, foundMs)
     ) {
       return;
     }
     const [found] = server.tables.all<{ free: number; debt: number }>(
       `select debt, (select coalesce(sum(granted - spent - leased - refunded - expired), 0) from lot
-         where account_id = account.id and created_at < ?2 and (expires_at is null or expires_at > ?3)) as free
+         where account_id = account.id and ${cameBefore("?2")} and (expires_at is null or expires_at > ?3)) as free
        from account where id = ?1`,
       ...[run.accountId, trueTime - 5000, trueTime + 5000],
     );

@@ -3,11 +3,15 @@ import type { World } from "../world.ts";
 
 /** What was there when a lot came in. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
 const listen = `
-  create temp table if not exists lot_birth (lot_id text primary key, prices integer, debt integer not null);
+  create temp table if not exists lot_birth (lot_id text primary key, prices integer, own text, debt integer not null);
   create temp trigger if not exists lot_is_born after insert on main.lot when new.id not like '%-bbbb-8000-%'
   begin
     insert or ignore into lot_birth
-    values (new.id, (select max(id) from main.price_version), (select debt from main.account where id = new.account_id));
+    select new.id, max(id), case when new.kind in ('paid', 'credit') then (
+        select case when discount > 0 or exists (select 1 from main.own_price where own_prices_id = own.id) then id end
+        from main.own_prices own where account_id = new.account_id order by number desc limit 1) end,
+      (select debt from main.account where id = new.account_id)
+    from main.price_version;
   end;
   delete from temp.lot_birth;`;
 
@@ -33,7 +37,7 @@ export class LotJudge {
     this.#world.server.database.exec("drop table temp.lot_birth; drop trigger if exists temp.lot_is_born");
   }
 
-  /** A lot pays by the list that was the newest when it came in. */
+  /** A lot pays by the list that was the newest when it came in, and by its account's own prices of that moment. */
   #judgeLists(): void {
     const { server, history } = this.#world;
     const others = server.tables.all<{ id: string; kept: number; prices: number }>(
@@ -42,6 +46,12 @@ export class LotJudge {
     );
     for (const { id, kept, prices } of others) {
       history.violation("prices", `lot ${id} came in beside price list ${prices} and keeps ${kept}`);
+    }
+    const owns = server.tables.all<{ id: string; kept: string | null; own: string | null }>(
+      `select id, own_prices_id as kept, own from lot join temp.lot_birth on lot_id = id where own_prices_id is not own`,
+    );
+    for (const { id, kept, own } of owns) {
+      history.violation("prices", `lot ${id} came in beside own prices ${own} and keeps ${kept}`);
     }
   }
 
@@ -53,7 +63,7 @@ export class LotJudge {
          select lot.id, lot.granted, birth.debt, (
            select coalesce(sum(amount), 0) from lot_entry join lot other on other.id = lot_entry.lot_id
            where other.account_id = lot.account_id and lot_entry.kind = 'debt' and lot_entry.at = lot.created_at) as paid
-         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt > 0) born
+         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt > 0 and kind <> 'credit') born
        where paid < min(debt, granted)`,
     );
     for (const { id, debt, paid } of unpaid) {
@@ -61,16 +71,17 @@ export class LotJudge {
     }
   }
 
-  /** The lines of a receipt are free money, then gifts, then payments; of a kind what lapses, then what came sooner. */
+  /** The lines of a receipt are free money, then gifts, payments, the credit line; of a kind what lapses, then what came sooner. */
   #judgeOrder(): void {
     const { server, history } = this.#world;
     const wrong = server.tables.all<{ request: string; seq: number }>(
       `select request, seq from (
-         select line.request_id as request, seq,
-           (case kind when 'free' then 1 when 'grant' then 2 else 3 end, coalesce(expires_at, 9e15), created_at)
-             < (lag(case kind when 'free' then 1 when 'grant' then 2 else 3 end) over run,
-                lag(coalesce(expires_at, 9e15)) over run, lag(created_at) over run) as is_earlier
-         from usage_line line join lot on lot.id = line.lot_id
+         select line.request_id as request, seq, (rank, lapses, created_at)
+             < (lag(rank) over run, lag(lapses) over run, lag(created_at) over run) as is_earlier
+         from usage_line line join (
+           select id, created_at, case kind when 'free' then 1 when 'grant' then 2 when 'paid' then 3 else 4 end as rank,
+             case when kind = 'credit' or expires_at is null then 9e15 else expires_at end as lapses from lot) lot
+           on lot.id = line.lot_id
          window run as (partition by line.request_id, line.run_id order by seq)) lines
        where is_earlier`,
     );
@@ -87,7 +98,7 @@ export class LotJudge {
     const { server, history, traffic, timeline } = this.#world;
     const lines = server.tables.all<{ run: string; lot: string; lapses: number }>(
       `select line.run_id as run, lot.id as lot, expires_at as lapses from usage_line line
-       join lot on lot.id = line.lot_id where expires_at is not null and line.cost > 0`,
+       join lot on lot.id = line.lot_id where expires_at is not null and kind <> 'credit' and line.cost > 0`,
     );
     const runs = new Map(
       traffic.runs.flatMap((run) => (run.hold === undefined ? [] : [[run.hold.runId, run] as const])),

@@ -7,6 +7,7 @@ export const judges = [
   "leases",
   "wallets",
   "debts",
+  "lines",
   "expiry",
   "overcharges",
   "prices",

@@ -38,12 +38,12 @@ interface Told {
 }
 
 /**
- * Judges that thresholds are told once a crossing: no balance twice without money in between, no part of a budget twice
+ * Judges that thresholds are told once a crossing: no balance twice without money or another credit line in between, no part of a budget twice
  * under a limit that was set once, and what is spent was told as spent. For worlds whose database loses nothing and whose
  * clocks are right.
  */
 export function judgeThresholds(world: World): void {
-  const { news, server, history, wentBack, clocksMoved } = world;
+  const { news, server, history, terms, timeline, wentBack, clocksMoved } = world;
   if (news === undefined || wentBack || clocksMoved) {
     return;
   }
@@ -51,12 +51,15 @@ export function judgeThresholds(world: World): void {
   const came = server.tables.all<{ account: string; at: number }>(
     "select account_id as account, at from payment where kind <> 'refund' order by at",
   );
+  const set = (terms?.lines ?? []).flatMap(({ accountId: account, askedAt, endsAt }) =>
+    [askedAt, endsAt].map((at) => ({ account, at: timeline.beginning + at })),
+  );
   for (const type of ["balance.low", "balance.exhausted"]) {
     for (const [account, events] of Map.groupBy(
       told.filter((one) => one.type === type),
       (one) => one.account,
     )) {
-      const money = came.filter((one) => one.account === account);
+      const money = [...came, ...set].filter((one) => one.account === account);
       const again = events.find(({ at }, place) => {
         const before = events[place - 1]?.at;
         return before !== undefined && !money.some((one) => one.at >= before - apartMs && one.at <= at + apartMs);
