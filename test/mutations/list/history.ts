@@ -64,15 +64,6 @@ export const historyMutations: readonly Mutation[] = [
       worlds: ["leaving"],
     },
     {
-      name: "a core that slept writes over an archive that another core has finished",
-      file: "retention/write-archive.ts",
-      find: "if ((await readKeptFrom(storage)) > day * dayMs) {",
-      replace: "if ((await readKeptFrom(storage)) > (day + 1) * dayMs) {",
-      breaks: "an archive is the file that the books know",
-      tests: ["retention/retention"],
-      worlds: ["leaving"],
-    },
-    {
       name: "charges that a failover lost stay lost",
       file: "ledger/settlement/lost-charges.ts",
       find: "await Promise.all(lost.map((charge) => settler.remake(charge, true)));",
