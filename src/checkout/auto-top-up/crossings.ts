@@ -58,7 +58,8 @@ export class Crossings {
       for (const row of rows) {
         const account = found.accounts.find(({ id }) => id === row.accountId);
         if (account !== undefined && !account.frozen) {
-          await this.#judge(row, account.balancePicoUsd, now).catch((error: unknown) =>
+          // A charge pays what is owed first.
+          await this.#judge(row, account.balancePicoUsd - account.debtPicoUsd, now).catch((error: unknown) =>
             logger.warn({ error, account: row.accountId }, "a saved card could not be charged yet"),
           );
         }

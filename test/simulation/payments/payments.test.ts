@@ -14,7 +14,8 @@ test("a seed lives the same world of payments each time", async () => {
 
 const fresh = Array.from({ length: 3 }, () => Math.floor(Math.random() * 2 ** 31));
 
-test.each([1, 2, 3, 10, 16, ...fresh])(
+// In the last of the known ones a charge pays a debt and lifts the balance to less than its bound.
+test.each([1, 2, 3, 10, 16, 1608284195, ...fresh])(
   "in world %i the ledger has what the provider says was paid",
   async (seed) => {
     const { violations, admitted, faults } = await simulatePayments(seed, server);
