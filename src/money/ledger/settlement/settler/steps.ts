@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Logger } from "#lib/logger.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
+import type { Charge } from "../../../model/charges/charge.ts";
 import type { ChargeStore, StoredCharge } from "../../../model/store/charge.ts";
 import { type AgedCharges, agedReason } from "../aged-charges.ts";
 import type { Conclusions } from "../conclusions.ts";
@@ -26,6 +27,8 @@ interface Dependencies {
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
   readonly late: Pick<LateCharges, "renew">;
   readonly aged: Pick<AgedCharges, "isAged">;
+  /** Called with each charge that the store has, although its reply was lost. */
+  readonly stored: (charge: Charge) => void;
   readonly charges: OpenCharges;
   readonly pauses: Pauses;
   readonly logger: Logger;
@@ -78,6 +81,9 @@ export class Steps {
     const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
     const outcome = mayBeOurs && same ? "stored" : covered ? "covered" : "repeated";
     this.#parts.conclusions.settled(charge, outcome, run, isAgain);
+    if (outcome === "stored") {
+      this.#parts.stored(charge);
+    }
     durable(charge);
     return "done";
   }

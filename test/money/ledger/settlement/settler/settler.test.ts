@@ -30,6 +30,8 @@ const impossible = new Error("impossible");
 
 let clock: ManualClock;
 let stored: string[];
+/** The charges that are remembered, should the database lose them. */
+let remembered: string[];
 let groups: number[];
 let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | "refuse" | "fence";
 let promised: string[];
@@ -48,6 +50,7 @@ let settler: Settler;
 beforeEach(() => {
   clock = new ManualClock(Date.now());
   stored = [];
+  remembered = [];
   groups = [];
   promised = [];
   letters = [];
@@ -120,7 +123,7 @@ beforeEach(() => {
         void events.push(`${requestId} ${outcome}${isAgain ? " again" : ""}`),
       superseded() {},
     },
-    stored() {},
+    stored: ({ requestId }) => void remembered.push(requestId),
     late: { renew: (lost) => renew(lost) },
     readKeptFrom: async () => keptFrom,
   });
@@ -220,9 +223,11 @@ test("a lost reply is not a second charge, and not mistaken for somebody else's"
   await first;
   expect(stored).toEqual(["a"]);
   expect(events).toEqual(["a stored"]);
+  expect(remembered).toEqual(["a"]);
   void settler.settle(charge("a"));
   await clock.advanceAsync(10);
   expect(events).toEqual(["a stored", "a repeated"]);
+  expect(remembered).toEqual(["a"]);
 });
 
 test("an impossible charge is put aside alone; its group is stored, and its caller is told", async () => {
