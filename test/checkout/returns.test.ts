@@ -186,6 +186,7 @@ describe.each(dialects)("on %s", (dialect) => {
     const accountId = await shop.account();
     const reference = await buy(accountId);
     Object.assign(stripe.faults, { silent: 2, path: "/v1/refunds" });
+    stripe.events.faults.lose = true; // an event would tell what the answers did not
     expect(await reasonOf(refund(reference, 10))).toBe(Reason.PAYMENT_PROVIDER_FAILED);
     expect(await shop.balance(accountId)).toBe(usd(15));
     await shop.stop();
