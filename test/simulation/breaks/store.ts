@@ -1,8 +1,11 @@
 import { FileJournal } from "#src/money/journal/file-journal.ts";
 import { BudgetAudit } from "#src/money/ledger/budget/budget-audit.ts";
 import { CoreWatch } from "#src/money/ledger/core/core-watch.ts";
+import type { RunningHold } from "#src/money/ledger/hold.ts";
+import { Settlement } from "#src/money/ledger/settlement/settlement.ts";
 import { OpenCharges } from "#src/money/ledger/settlement/settler/open-charges.ts";
 import { SliceAudit } from "#src/money/ledger/wallet/cache/slice-audit.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { EpochClaim } from "#src/money/model/store/core.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
@@ -18,6 +21,7 @@ import { type Break, method } from "./break.ts";
 
 const { enter } = SqliteLedgerStore.prototype;
 const { of } = SimulatedDisk.prototype;
+const { note } = Settlement.prototype;
 const settle = chargeStatements.settle as Meaning;
 const lockLots = lotStatements["lock lots"] as Meaning;
 const lockBudget = budgetStatements["lock budget"] as Meaning;
@@ -129,6 +133,18 @@ export const storeBreaks: readonly Break[] = [
     seed: 3,
     only: ["kill"],
     apply: method(FileJournal, "note", () => {}),
+  },
+  {
+    name: "a request's end is not noted while it waits for money beyond its hold",
+    judge: "lost charges",
+    seed: 103,
+    only: ["kill", "slow calls", "lying engine"],
+    settings: { trafficMs: 12, faultsMs: 100, requests: 900 },
+    apply: method(Settlement, "note", function (this: Settlement, hold: RunningHold, tokens: ChargedTokens) {
+      if (hold.open) {
+        note.call(this, hold, tokens);
+      }
+    }),
   },
   {
     name: "charges that the store keeps waiting are not promised",
