@@ -180,12 +180,14 @@ export class Retention {
   /** Removes receipts that are in archives, in steps that grow with the backlog on SQLite. */
   async #removeArchived(): Promise<void> {
     const { storage, store, observer, clock } = this.#parts;
-    const before = await readKeptFrom(storage);
+    if ((await readKeptFrom(storage)) === 0) {
+      return;
+    }
     const size = storage.dialect === "sqlite" ? new StepSize(mostStepMs) : undefined;
     const pace = this.#pacer(this.#overdueMs > hurryMs ? hurriedShare : share);
-    while (before > 0 && (await this.#isMine())) {
+    while (await this.#isMine()) {
       const began = clock.monotonic();
-      const removed = await store.removeReceipts(before, size?.rows ?? stepRows);
+      const removed = await store.removeReceipts(size?.rows ?? stepRows);
       size?.took(removed, clock.monotonic() - began);
       observer.removed(removed);
       if (removed === 0) {

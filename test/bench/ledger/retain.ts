@@ -53,9 +53,9 @@ export async function retain(
     ...{ clock, random: systemRandom },
     sealer: new Sealer({ storage, clock, random: systemRandom, logger }),
     store: {
-      async removeReceipts(before, most) {
+      async removeReceipts(most) {
         const since = performance.now();
-        const count = await store.removeReceipts(before, most);
+        const count = await store.removeReceipts(most);
         last = performance.now();
         first ||= since;
         if (count > 0) {

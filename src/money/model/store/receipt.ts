@@ -6,9 +6,9 @@ export interface ReceiptStore {
    */
   makeDays(now: number, isMine: () => Promise<boolean>): Promise<number | undefined>;
   /**
-   * Removes receipts settled before midnight, in milliseconds since the epoch: whole days at once where each has its
-   * place, of others at most `most`, oldest first. Their cost stays with their slices in the seals of their days. Returns
-   * how many were removed. A crash may bring them back.
+   * Removes receipts of days that this very database knows as archived: whole days at once where each has its place, of
+   * others at most `most`, oldest first. Their cost stays with their slices in the seals of their days. Returns how many
+   * were removed. A crash may bring them back.
    */
-  removeReceipts(before: number, most: number): Promise<number>;
+  removeReceipts(most: number): Promise<number>;
 }

@@ -1,21 +1,23 @@
 import type { Pool, PoolClient } from "pg";
 import { changeTables, type DayTable, dayTables, lockMs, lowestRun } from "#src/storage/postgresql/days.ts";
-import { dayMs } from "../kept-from.ts";
+import { dayMs, keptFromDay } from "../kept-from.ts";
 import { findDays } from "./days.ts";
 import type { Executor, Statement } from "./executor.ts";
 
+/** The time, in milliseconds, before which all days are archived: read where something is removed, since a failover may take it back. */
+const archived = `${keptFromDay}::float8 * ${dayMs}`;
+
 /**
- * $1 the time before which receipts are removed, $2 the most, $3 and $4 the runs whose days leave as a whole. Waits for no
- * lock and locks no slice, so that no settlement waits for it. Its commit does not wait for the disk: receipts that a
- * crash brings back are removed again.
+ * $1 the most, $2 and $3 the runs whose days leave as a whole. Waits for no lock and locks no slice, so that no settlement
+ * waits for it. Its commit does not wait for the disk: receipts that a crash brings back are removed again.
  */
 export const removeReceiptsSql: Statement = {
   name: "remove receipts",
   text: `
   with old as materialized (
     select request_id, run_id from usage
-    where settled_at < to_timestamp($1::float8 / 1000) and (run_id < $3::uuid or run_id >= $4::uuid)
-    order by settled_at limit $2 for update skip locked),
+    where settled_at < to_timestamp(${archived} / 1000) and (run_id < $2::uuid or run_id >= $3::uuid)
+    order by settled_at limit $1 for update skip locked),
   gone as (
     delete from usage using old where usage.request_id = old.request_id and usage.run_id = old.run_id
     returning usage.request_id, usage.run_id),
@@ -39,7 +41,8 @@ export class Receipts {
   }
 
   /** Whole days leave first, then at most so many receipts of other places. */
-  async remove(before: number, most: number): Promise<number> {
+  async remove(most: number): Promise<number> {
+    const before = await this.#readArchived();
     const ended = (await findDays(this.#executor)).filter(({ to }) => to * dayMs <= before);
     let removed = 0;
     let firstWaiting = before / dayMs;
@@ -53,7 +56,7 @@ export class Receipts {
         firstWaiting = Math.min(firstWaiting, usage?.from ?? firstWaiting);
       }
     }
-    const values = [before, most, lowestRun(firstWaiting), lowestRun(before / dayMs)];
+    const values = [most, lowestRun(firstWaiting), lowestRun(before / dayMs)];
     const [row] = await this.#executor.query<{ removed: number }>(removeReceiptsSql, values);
     return removed + (row?.removed ?? 0);
   }
@@ -69,9 +72,16 @@ export class Receipts {
       if (isAttached && !(await changeTables(this.#pool, (client) => detach(client, { name, of }, before)))) {
         return false;
       }
-      await this.#pool.query(`drop table if exists ${name}`);
+      if (!(await changeTables(this.#pool, (client) => drop(client, name)))) {
+        return false;
+      }
     }
     return true;
+  }
+
+  async #readArchived(): Promise<number> {
+    const { rows } = await this.#pool.query<{ before: number }>(`select ${archived} as before`);
+    return rows[0]?.before ?? 0;
   }
 
   /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */
@@ -85,7 +95,10 @@ export class Receipts {
 const settledLater = (name: string) =>
   `exists (select from ${name} where settled_at >= to_timestamp($1::float8 / 1000))`;
 
-/** Takes a table out while nothing can be stored in it. Returns whether it did. */
+/**
+ * Takes a table out while nothing can be stored in it. Returns whether it did: not, when it holds what is not archived, by
+ * now or in the database that a failover has led to.
+ */
 async function detach(
   client: PoolClient,
   { name, of }: Pick<DayTable, "name" | "of">,
@@ -93,12 +106,23 @@ async function detach(
 ): Promise<boolean> {
   await client.query(`set local lock_timeout = ${lockMs}; set local synchronous_commit = off;
     alter table ${of} detach partition ${name}`);
-  if (of === "usage") {
-    const { rows } = await client.query<{ later: boolean }>(`select ${settledLater(name)} as later`, [before]);
-    if (rows[0]?.later) {
-      await client.query("rollback"); // the transaction's end changes nothing then
-      return false;
-    }
+  const later = of === "usage" ? settledLater(name) : "false";
+  const { rows } = await client.query<{ stays: boolean }>(`select ${archived} < $1::float8 or ${later} as stays`, [
+    before,
+  ]);
+  if (rows[0]?.stays) {
+    await client.query("rollback"); // the transaction's end changes nothing then
+    return false;
   }
+  return true;
+}
+
+/** Drops a table that was taken out. Returns whether it is gone: a failover may have brought it back into its place. */
+async function drop(client: PoolClient, name: string): Promise<boolean> {
+  const { rows } = await client.query("select from pg_inherits where inhrelid = to_regclass($1)", [name]);
+  if (rows.length > 0) {
+    return false;
+  }
+  await client.query(`drop table if exists ${name}`);
   return true;
 }

@@ -183,8 +183,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#days.makeAhead(now, isMine);
   }
 
-  removeReceipts(before: number, most: number): Promise<number> {
-    return this.#receipts.remove(before, most);
+  removeReceipts(most: number): Promise<number> {
+    return this.#receipts.remove(most);
   }
 
   recordRequests(requests: readonly RefusedRequest[], bounds: RecordBounds): Promise<void> {

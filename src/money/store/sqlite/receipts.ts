@@ -1,7 +1,9 @@
+import { dayMs, keptFromDay } from "../kept-from.ts";
 import type { Executor } from "./executor.ts";
 
 const oldReceipts = `
-  select request_id as requestId, run_id as runId from usage where settled_at < ? order by settled_at limit ?`;
+  select request_id as requestId, run_id as runId from usage where settled_at < ${keptFromDay} * ${dayMs}
+  order by settled_at limit ?`;
 
 const removeReceipt = "delete from usage where request_id = ? and run_id = ?";
 
@@ -23,9 +25,9 @@ export class Receipts {
     this.#executor = executor;
   }
 
-  remove(before: number, most: number): Promise<number> {
+  remove(most: number): Promise<number> {
     return this.#executor.unhurried(({ all, run }) => {
-      const receipts = all<OldReceipt>(oldReceipts, [before, most]);
+      const receipts = all<OldReceipt>(oldReceipts, [most]);
       for (const { requestId, runId } of receipts) {
         run(removeLines, [requestId, runId]);
         run(removeReceipt, [requestId, runId]);

@@ -145,8 +145,8 @@ export class SqliteLedgerStore implements LedgerStore {
   /** One table has them all. */
   async makeDays(): Promise<undefined> {}
 
-  removeReceipts(before: number, most: number): Promise<number> {
-    return this.#receipts.remove(before, most);
+  removeReceipts(most: number): Promise<number> {
+    return this.#receipts.remove(most);
   }
 
   recordRequests(requests: readonly RefusedRequest[], bounds: RecordBounds): Promise<void> {

@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { Client } from "pg";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
@@ -6,12 +6,20 @@ import type { Charge } from "#src/money/model/charges/charge.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { makeDays } from "#src/storage/postgresql/days.ts";
+import { lowestRun, makeDays } from "#src/storage/postgresql/days.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { databases } from "../../databases.ts";
 
 const newDatabase = databases();
 const today = Math.floor(Date.now() / dayMs);
+
+/** Waits until somebody takes a day out. */
+async function asksForLock(): Promise<void> {
+  const sent = jest.spyOn(Client.prototype, "query");
+  const isSent = () => sent.mock.calls.some(([text]) => String(text).includes("detach partition"));
+  await eventually("somebody takes a day out", isSent);
+  sent.mockRestore();
+}
 
 /** A store of one core, with tables from so many days ago on. */
 async function opened(daysAgo: number) {
@@ -40,15 +48,20 @@ async function opened(daysAgo: number) {
     (await pool.query<{ count: number }>(sql)).rows[0]?.count;
   const tables = () =>
     count("select count(*)::int as count from pg_class where relkind = 'r' and relname ~ '^usage_(line_)?[0-9]{8}'");
+  const archive = (day: number) =>
+    pool.query(
+      "insert into receipt_archive (day, receipts, cost_high, cost_low, file, bytes, sha256, at) values ($1, 0, 0, 0, '', 0, '', now())",
+      [day],
+    );
   const close = async () => {
     await store.end();
     await storage.close();
   };
-  return { url, storage, pool, store, missing, charge, count, tables, close };
+  return { url, storage, pool, store, missing, charge, count, tables, archive, close };
 }
 
 test("of forty days, those that are due leave as wholes while charges are stored, without a dead row", async () => {
-  const { pool, store, missing, charge, count, tables, close } = await opened(40);
+  const { pool, store, missing, charge, count, tables, archive, close } = await opened(40);
   for (let day = today - 40; day <= today; day++) {
     expect(await store.settle([charge(day), charge(day)])).toEqual(["stored", "stored"]);
   }
@@ -62,12 +75,14 @@ test("of forty days, those that are due leave as wholes while charges are stored
     }
     return stored;
   })();
-  expect(await store.removeReceipts((today - 10) * dayMs, 1)).toBe(60);
+  expect(await store.removeReceipts(1)).toBe(0);
+  await archive(today - 11);
+  expect(await store.removeReceipts(1)).toBe(60);
   isOver = true;
   const stored = await load;
   expect(await count()).toBe(22 + stored);
   expect(await tables()).toBe(2 * 18);
-  expect(await store.removeReceipts((today - 10) * dayMs, 1)).toBe(0);
+  expect(await store.removeReceipts(1)).toBe(0);
   await pool.query("select pg_stat_force_next_flush()");
   expect(
     await count(
@@ -78,46 +93,50 @@ test("of forty days, those that are due leave as wholes while charges are stored
 });
 
 test("a day with many receipts that were settled after it leaves with the next; of one with few the others leave one by one", async () => {
-  const { pool, store, charge, count, tables, close } = await opened(10);
+  const { pool, store, charge, count, tables, archive, close } = await opened(10);
   const day = today - 9;
   await store.settle([charge(day), charge(day), charge(day, (day + 1) * dayMs + 5)]);
   const before = await tables();
-  expect(await store.removeReceipts((day + 1) * dayMs, 100)).toBe(2 + 0);
+  await archive(day);
+  expect(await store.removeReceipts(100)).toBe(2 + 0);
   expect(await count()).toBe(1);
   await pool.query(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
     status, settled_at)
     select 'many ' || n, run_id, account_id, key_id, model, 1, 1, 0, 0, status, to_timestamp(${day * 86_400})
     from usage, generate_series(1, 10001) n`);
-  expect(await store.removeReceipts((day + 1) * dayMs, 100)).toBe(0);
+  expect(await store.removeReceipts(100)).toBe(0);
   expect(await count()).toBe(10_002);
-  expect(await store.removeReceipts((day + 2) * dayMs, 100)).toBe(10_002);
+  await archive(day + 1);
+  expect(await store.removeReceipts(100)).toBe(10_002);
   expect([await count(), (before ?? 0) - Number(await tables())]).toEqual([0, 6]);
   await close();
 });
 
 test("a snapshot keeps days in their place; charges go on meanwhile, and what was begun is finished later", async () => {
-  const { storage, pool, store, charge, count, close } = await opened(3);
+  const { storage, pool, store, charge, count, archive, close } = await opened(3);
   const day = today - 3;
   await store.settle([charge(day)]);
+  await archive(day);
   const snapshot = await storage.snapshot("tables");
   await snapshot.few("select 1");
-  await expect(store.removeReceipts((day + 1) * dayMs, 100)).rejects.toMatchObject({ code: "55P03" });
+  await expect(store.removeReceipts(100)).rejects.toMatchObject({ code: "55P03" });
   expect(await store.settle([charge(today)])).toEqual(["stored"]);
   expect(await snapshot.few("select count(*)::int as receipts from usage")).toEqual([{ receipts: 1 }]);
   await snapshot.close();
 
   const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
   await pool.query(`alter table usage detach partition usage_${name}`); // and was killed
-  expect(await store.removeReceipts((day + 1) * dayMs, 100)).toBe(0);
+  expect(await store.removeReceipts(100)).toBe(0);
   expect(await count(`select count(*)::int as count from pg_class where relname ~ '${name}'`)).toBe(0);
   expect(await count()).toBe(1);
   await close();
 }, 30_000);
 
 test("a receipt that comes while its day leaves is neither lost nor dropped", async () => {
-  const { url, pool, store, charge, count, close } = await opened(3);
+  const { url, store, charge, count, archive, close } = await opened(3);
   const day = today - 3;
   await store.settle([charge(day)]);
+  await archive(day);
   const other = new Client({ connectionString: url });
   await other.connect();
   await other.query("begin");
@@ -127,14 +146,46 @@ test("a receipt that comes while its day leaves is neither lost nor dropped", as
        settled_at) values ($1, $2, $3, '', 'm', 1, 1, 0, 0, 'completed', to_timestamp($4::float8 / 1000))`,
     [late.requestId, late.runId, late.accountId, late.settledAt],
   );
-  const removing = store.removeReceipts((day + 1) * dayMs, 100);
-  await eventually("the removal waits", async () => {
-    const waiting = "select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'";
-    return (await pool.query(waiting)).rows.length > 0;
-  });
+  const asked = asksForLock();
+  const removing = store.removeReceipts(100);
+  await asked;
   await other.query("commit");
   expect(await removing).toBe(1);
   expect(await count()).toBe(1);
+  await other.end();
+  await close();
+}, 30_000);
+
+test("a failover that takes a day's archive back keeps the receipts of the day", async () => {
+  const { url, pool, store, charge, count, archive, close } = await opened(3);
+  const day = today - 3;
+  const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  await store.settle([charge(day), charge(today, day * dayMs)]);
+  await archive(day);
+  await pool.query(`alter table usage_line detach partition usage_line_${name}`);
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  const whileItWaits = async (act: () => Promise<unknown>) => {
+    await other.query("begin; select 1 from usage");
+    const asked = asksForLock();
+    const removing = store.removeReceipts(100);
+    await asked;
+    await act();
+    await other.query("commit");
+    return removing;
+  };
+  expect(await whileItWaits(() => pool.query("delete from receipt_archive"))).toBe(0);
+  expect(await count()).toBe(2);
+
+  await archive(day);
+  const bounds = [day, day + 1].map((one) => `'${lowestRun(one)}'`);
+  const attach = `alter table usage_line attach partition usage_line_${name} for values from (${bounds[0]}) to (${bounds[1]})`;
+  expect(await whileItWaits(() => pool.query(attach))).toBe(1);
+  expect(
+    await count(
+      "select count(*)::int as count from pg_inherits where inhrelid = to_regclass('usage_line_" + name + "')",
+    ),
+  ).toBe(1);
   await other.end();
   await close();
 }, 30_000);
