@@ -6,7 +6,7 @@ import { Embed, Info } from "#gen/tei/v1/tei_pb.js";
 import type { EngineName } from "#lib/engine-names.ts";
 import { checkServers, type ServerFinding } from "#src/cli/check/findings/servers.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { discoverServer } from "#src/fleet/engines/discovery.ts";
+import { discoverServer } from "#src/fleet/engines/drivers/discovery.ts";
 import { createHealth } from "#src/wire/grpc/server/health.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { startGrpcServer } from "#src/wire/grpc/server/server.ts";

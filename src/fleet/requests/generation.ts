@@ -1,12 +1,12 @@
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { EngineOutput } from "../engines/interface.ts";
+import { toFailure } from "../health/failures.ts";
+import type { KnownTemplates } from "../health/known-templates.ts";
+import { Plausibility } from "../health/plausibility.ts";
+import type { Watchdog } from "../health/watchdog.ts";
+import type { FleetRequest } from "../interface.ts";
+import type { Place } from "../servers/place.ts";
 import type { Attempts } from "./attempts.ts";
-import type { ServedModel } from "./catalogue/interface.ts";
-import type { EngineOutput } from "./engines/interface.ts";
-import { toFailure } from "./health/failures.ts";
-import type { KnownTemplates } from "./health/known-templates.ts";
-import { Plausibility } from "./health/plausibility.ts";
-import type { Watchdog } from "./health/watchdog.ts";
-import type { FleetRequest } from "./interface.ts";
-import type { Place } from "./servers/place.ts";
 
 interface Dependencies {
   readonly model: ServedModel;

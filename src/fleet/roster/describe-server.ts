@@ -1,8 +1,8 @@
 import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { parseUsd } from "#lib/money.ts";
 import type { Routing } from "#src/config/schema.ts";
-import type { FleetSharing } from "./interface.ts";
-import type { Member } from "./servers/member.ts";
+import type { FleetSharing } from "../interface.ts";
+import type { Member } from "../servers/member.ts";
 import { toName } from "./shared-servers.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { type EngineName, engineNames } from "#lib/engine-names.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import type { Engine, EngineModel } from "./interface.ts";
+import type { Engine, EngineModel } from "../interface.ts";
+import { HttpConnection } from "../shared/http/connection.ts";
+import type { EngineSettings } from "../shared/settings.ts";
 import { registry } from "./registry.ts";
-import { HttpConnection } from "./shared/http/connection.ts";
-import type { EngineSettings } from "./shared/settings.ts";
 
 /** A model that was found on a server. */
 export interface DiscoveredModel {

@@ -1,12 +1,12 @@
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { ServiceClass } from "#lib/limits/service-class.ts";
-import type { Member } from "./servers/member.ts";
-import type { Pool } from "./servers/pool.ts";
-import type { OtherQueues } from "./servers/queue/other-queues.ts";
-import type { Load } from "./sharing/news.ts";
-import type { SharedFleet, SharedQueue } from "./sharing/shared-fleet.ts";
-import type { Sharing } from "./sharing/sharing.ts";
-import type { VirtualTimes } from "./sharing/standing.ts";
+import type { Member } from "../servers/member.ts";
+import type { Pool } from "../servers/pool.ts";
+import type { OtherQueues } from "../servers/queue/other-queues.ts";
+import type { Load } from "../sharing/news.ts";
+import type { SharedFleet, SharedQueue } from "../sharing/shared-fleet.ts";
+import type { Sharing } from "../sharing/sharing.ts";
+import type { VirtualTimes } from "../sharing/standing.ts";
 
 /** Connects sharing to this core's pools and members, in both directions. */
 export class SharedServers implements SharedFleet {

@@ -1,5 +1,5 @@
-import type { RoutingRequest } from "./choice/policy.ts";
-import type { Footprint } from "./place.ts";
+import type { RoutingRequest } from "../choice/policy.ts";
+import type { Footprint } from "../place.ts";
 
 /** Tokens of an answer, assumed before the first answer. */
 const usual = 256;

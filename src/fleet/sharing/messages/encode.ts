@@ -1,6 +1,6 @@
 import { serviceClasses } from "#lib/limits/service-class.ts";
+import type { Load, News } from "../news.ts";
 import { headBytes, kinds, longestMessage, version } from "./format.ts";
-import type { Load, News } from "./news.ts";
 
 /** Encodes news as a piece of a message. `pack` makes messages of pieces. */
 export function encode(news: News): Buffer {

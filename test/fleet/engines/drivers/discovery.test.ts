@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
-import { discoverServer } from "#src/fleet/engines/discovery.ts";
-import { startSimulator } from "../../../simulator/server.ts";
-import { json, scriptedServer } from "./scripted-server.ts";
+import { discoverServer } from "#src/fleet/engines/drivers/discovery.ts";
+import { startSimulator } from "../../../../simulator/server.ts";
+import { json, scriptedServer } from "../scripted-server.ts";
 
 const soon = () => AbortSignal.timeout(10_000);
 const models = [

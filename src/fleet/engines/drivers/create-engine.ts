@@ -1,8 +1,8 @@
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetConfig, ModelConfig, ServerConfig } from "#src/config/schema.ts";
-import type { Engine } from "./interface.ts";
+import type { Engine } from "../interface.ts";
+import { readAuthorization } from "../shared/authorization.ts";
 import { findDriver } from "./registry.ts";
-import { readAuthorization } from "./shared/authorization.ts";
 
 /** Connections beyond a server's capacity. They serve health, metrics and counting while the server is full. */
 const spareConnections = 4;

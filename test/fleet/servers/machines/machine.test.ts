@@ -2,15 +2,15 @@ import { expect, test } from "@jest/globals";
 import type { input } from "zod";
 import type { Logger } from "#lib/logger.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { Roster } from "#src/fleet/roster.ts";
+import { Roster } from "#src/fleet/roster/roster.ts";
 import type { Place } from "#src/fleet/servers/place.ts";
 import type { Pool } from "#src/fleet/servers/pool.ts";
 import { utilisation } from "#src/fleet/utilisation.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
-import { textRequest } from "../engines/requests.ts";
-import { broken, FakeEngine } from "../fake-engine.ts";
-import { settle } from "../fixture.ts";
-import { SeededRandom } from "../seeded-random.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { textRequest } from "../../engines/requests.ts";
+import { broken, FakeEngine } from "../../fake-engine.ts";
+import { settle } from "../../fixture.ts";
+import { SeededRandom } from "../../seeded-random.ts";
 
 type Servers = NonNullable<input<typeof configSchema>["models"]>[number]["servers"];
 

@@ -1,6 +1,6 @@
 import { type ServiceClass, serviceClasses } from "#lib/limits/service-class.ts";
+import type { Load, Message, News } from "../news.ts";
 import { idBytes, kinds, longestMessage, version } from "./format.ts";
-import type { Load, Message, News } from "./news.ts";
 
 /** The most blocks of one prompt that are believed. */
 const mostBlocks = 1024;

@@ -2,11 +2,11 @@ import { describe, expect, test } from "@jest/globals";
 import type { Logger } from "#lib/logger.ts";
 import { configSchema, type ServerConfig } from "#src/config/schema.ts";
 import type { ServedModel } from "#src/fleet/catalogue/interface.ts";
-import { Roster } from "#src/fleet/roster.ts";
-import { ManualClock } from "../support/clocks/manual-clock.ts";
-import { broken, FakeEngine } from "./fake-engine.ts";
-import { settle } from "./fixture.ts";
-import { SeededRandom } from "./seeded-random.ts";
+import { Roster } from "#src/fleet/roster/roster.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { broken, FakeEngine } from "../fake-engine.ts";
+import { settle } from "../fixture.ts";
+import { SeededRandom } from "../seeded-random.ts";
 
 /** A roster of fake engines, with the addresses of names that a test changes, some of which are down. */
 function rosterOf(names: Record<string, readonly string[]> = {}, down: ReadonlySet<string> = new Set()) {

@@ -1,10 +1,10 @@
+import type { ServedModel } from "../catalogue/interface.ts";
+import { isBelievableInput } from "../health/believable-tokens.ts";
+import { describe, isImplausible, isServersFault, isTransient, toFailure } from "../health/failures.ts";
+import { Watchdog } from "../health/watchdog.ts";
+import type { FleetRequest } from "../interface.ts";
+import type { Member } from "../servers/member.ts";
 import { type Dependencies, distrust } from "./attempts.ts";
-import type { ServedModel } from "./catalogue/interface.ts";
-import { isBelievableInput } from "./health/believable-tokens.ts";
-import { describe, isImplausible, isServersFault, isTransient, toFailure } from "./health/failures.ts";
-import { Watchdog } from "./health/watchdog.ts";
-import type { FleetRequest } from "./interface.ts";
-import type { Member } from "./servers/member.ts";
 
 /** Counting must be quick; a slow count is not worth the wait. */
 const countTimeoutMs = 5000;

@@ -1,6 +1,6 @@
+import { readAuthorization } from "../shared/authorization.ts";
+import type { Inspection, Subject } from "../shared/inspection/inspection.ts";
 import { findDriver } from "./registry.ts";
-import { readAuthorization } from "./shared/authorization.ts";
-import type { Inspection, Subject } from "./shared/inspection/inspection.ts";
 
 /** Asks a server about itself. Throws when it does not answer. A model in this process reports nothing. */
 export async function inspectServer(

@@ -1,16 +1,16 @@
 import type { EngineName, engineTransports } from "#lib/engine-names.ts";
 import type { ServerConfig } from "#src/config/schema.ts";
-import { driver as llamaCpp } from "./llama-cpp/driver.ts";
-import { driver as llamaCppEmbedded } from "./llama-cpp-embedded/driver.ts";
-import { driver as ollama } from "./ollama/driver.ts";
-import { driver as openaiCompatible } from "./openai-compatible/driver.ts";
-import { driver as sglang } from "./sglang/driver.ts";
-import { driver as sglangGrpc } from "./sglang-grpc/driver.ts";
-import type { EngineDriver } from "./shared/driver.ts";
-import { driver as tei } from "./tei/driver.ts";
-import { driver as teiGrpc } from "./tei-grpc/driver.ts";
-import { driver as trtllm } from "./trtllm/driver.ts";
-import { driver as vllm } from "./vllm/driver.ts";
+import { driver as llamaCpp } from "../llama-cpp/driver.ts";
+import { driver as llamaCppEmbedded } from "../llama-cpp-embedded/driver.ts";
+import { driver as ollama } from "../ollama/driver.ts";
+import { driver as openaiCompatible } from "../openai-compatible/driver.ts";
+import { driver as sglang } from "../sglang/driver.ts";
+import { driver as sglangGrpc } from "../sglang-grpc/driver.ts";
+import type { EngineDriver } from "../shared/driver.ts";
+import { driver as tei } from "../tei/driver.ts";
+import { driver as teiGrpc } from "../tei-grpc/driver.ts";
+import { driver as trtllm } from "../trtllm/driver.ts";
+import { driver as vllm } from "../vllm/driver.ts";
 
 /** The driver of every engine. */
 export const registry: Readonly<Record<EngineName, EngineDriver>> = {

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
-import { decode } from "#src/fleet/sharing/decode.ts";
-import { encode, join } from "#src/fleet/sharing/encode.ts";
-import { longestMessage } from "#src/fleet/sharing/format.ts";
+import { decode } from "#src/fleet/sharing/messages/decode.ts";
+import { encode, join } from "#src/fleet/sharing/messages/encode.ts";
+import { longestMessage } from "#src/fleet/sharing/messages/format.ts";
 import type { News } from "#src/fleet/sharing/news.ts";
 
 const core = "00112233445566778899aabbccddeeff";

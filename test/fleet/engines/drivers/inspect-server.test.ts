@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "@jest/globals";
 import type { EngineName } from "#lib/engine-names.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { inspectServer } from "#src/fleet/engines/inspect-server.ts";
-import type { DialectName, SimulatorOptions } from "../../../simulator/options.ts";
-import { type Simulator, startSimulator } from "../../../simulator/server.ts";
-import { json, scriptedServer } from "./scripted-server.ts";
+import { inspectServer } from "#src/fleet/engines/drivers/inspect-server.ts";
+import type { DialectName, SimulatorOptions } from "../../../../simulator/options.ts";
+import { type Simulator, startSimulator } from "../../../../simulator/server.ts";
+import { json, scriptedServer } from "../scripted-server.ts";
 
 const contextLength = 4096;
 const gpu = { maxRunning: 8 };

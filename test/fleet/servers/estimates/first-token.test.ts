@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { FirstToken } from "#src/fleet/servers/first-token.ts";
-import { SeededRandom } from "../seeded-random.ts";
+import { FirstToken } from "#src/fleet/servers/estimates/first-token.ts";
+import { SeededRandom } from "../../seeded-random.ts";
 
 test.each<[string, (tokens: number) => number]>([
   ["a fast server", (tokens) => 20 + tokens / 40],

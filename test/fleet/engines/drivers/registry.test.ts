@@ -1,12 +1,14 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { engineNames, engineTransports, simulatedNames } from "#lib/engine-names.ts";
-import { findDriver, registry } from "#src/fleet/engines/registry.ts";
-import { dialects } from "../../../simulator/dialects/dialects.ts";
+import { findDriver, registry } from "#src/fleet/engines/drivers/registry.ts";
+import { dialects } from "../../../../simulator/dialects/dialects.ts";
 
-const engines = new URL("../../../src/fleet/engines/", import.meta.url);
+/** What serves all engines. */
+const neutral = new Set(["drivers", "shared"]);
+const engines = new URL("../../../../src/fleet/engines/", import.meta.url);
 const folders = readdirSync(engines, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== "shared")
+  .filter((entry) => entry.isDirectory() && !neutral.has(entry.name))
   .map(({ name }) => name);
 
 test.each(folders)("src/fleet/engines/%s is an engine that the registry knows", async (folder) => {

@@ -1,5 +1,5 @@
-import type { EngineLoad } from "../engines/interface.ts";
-import { believableLoad } from "../health/believable-load.ts";
+import type { EngineLoad } from "../../engines/interface.ts";
+import { believableLoad } from "../../health/believable-load.ts";
 
 /** A model on a machine. */
 export interface Tenant {

@@ -1,13 +1,13 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetConfig } from "#src/config/schema.ts";
-import { describe, fullForMs, isServersFault, isTransient, withRetryDelay } from "./health/failures.ts";
-import type { FleetObserver, FleetRequest, Turn } from "./interface.ts";
-import type { RoutingRequest } from "./servers/choice/policy.ts";
-import type { Member } from "./servers/member.ts";
-import type { Place } from "./servers/place.ts";
-import type { Pool } from "./servers/pool.ts";
-import type { Wish } from "./servers/wish.ts";
+import { describe, fullForMs, isServersFault, isTransient, withRetryDelay } from "../health/failures.ts";
+import type { FleetObserver, FleetRequest, Turn } from "../interface.ts";
+import type { RoutingRequest } from "../servers/choice/policy.ts";
+import type { Member } from "../servers/member.ts";
+import type { Place } from "../servers/place.ts";
+import type { Pool } from "../servers/pool.ts";
+import type { Wish } from "../servers/wish.ts";
 
 /** A request is tried on at most three servers: a second and a third only after a failure. */
 const maxAttempts = 3;

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { UnrefusedInput } from "#src/fleet/engines/interface.ts";
-import { type BatchEmbedder, embedInBatches } from "#src/fleet/engines/shared/embed-in-batches.ts";
+import { type BatchEmbedder, embedInBatches } from "#src/fleet/engines/shared/embeddings/embed-in-batches.ts";
 
 /** An engine that counts a token a word. Its limit is 20; a text of 5 bytes or more may be too long, with what is added. */
 function embedder(more: Partial<BatchEmbedder> = {}) {

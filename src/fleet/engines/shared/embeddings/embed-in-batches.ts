@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
 import { byteBound } from "#lib/text/byte-bound.ts";
-import type { EngineEmbeddings, EngineEmbedRequest } from "../interface.ts";
-import { inputTooLong, unrefusedInput } from "./faults.ts";
+import type { EngineEmbeddings, EngineEmbedRequest } from "../../interface.ts";
+import { inputTooLong, unrefusedInput } from "../faults.ts";
 
 /** Tokens that an engine adds around an input where it is unknown: beginning and end, a short task prefix. */
 const usualTemplateTokens = 16;
