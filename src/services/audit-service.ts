@@ -5,7 +5,7 @@ import { validate as isUuid } from "uuid";
 import type { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { readPage } from "#lib/rpc/pages.ts";
 import { type AuditTrail, readAuditKey, toAuditKey } from "#src/identity/audit/audit-trail.ts";
-import type { AuditEvent } from "#src/storage/entities/audit-event.ts";
+import type { AuditEvent } from "#src/storage/entities/operators/audit-event.ts";
 import { visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 
 /** Lists the changes that operators, members and management keys made. */

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
-import type { Operator } from "#src/storage/entities/operator.ts";
+import type { Operator } from "#src/storage/entities/operators/operator.ts";
 
 const roles = { reader: Role.READER, billing: Role.BILLING, owner: Role.OWNER } as const;
 

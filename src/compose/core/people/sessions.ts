@@ -16,7 +16,7 @@ import { Sessions } from "#src/identity/sessions/sessions.ts";
 import { readRole, toRole } from "#src/services/operator-messages.ts";
 import { rootName } from "#src/services/operators-service.ts";
 import { createSessionsService } from "#src/services/sessions/sessions-service.ts";
-import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import type { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import type { Person } from "#src/storage/entities/people/person.ts";
 import { registration, type ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";

@@ -1,6 +1,6 @@
-import { isUnreachable } from "./availability/unreachable.ts";
+import { isUnreachable } from "../availability/unreachable.ts";
+import type { Storage } from "../storage.ts";
 import type { Reach, Snapshot } from "./snapshot.ts";
-import type { Storage } from "./storage.ts";
 
 /**
  * A read that is long and need not be of this moment: a standby answers it, where one is near enough, so that it does not

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { Setting } from "#src/storage/entities/setting.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { pieceSize, type Row } from "#src/storage/snapshot.ts";
-import { databases, dialects } from "../money/databases.ts";
-import { pause } from "../support/pause.ts";
+import { pieceSize, type Row } from "#src/storage/reads/snapshot.ts";
+import { databases, dialects } from "../../money/databases.ts";
+import { pause } from "../../support/pause.ts";
 
 const newDatabase = databases();
 const settings = (from: number, count: number) =>

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Pool, PoolClient, QueryResult } from "pg";
-import type { LongQuery } from "./workarounds/answer-limit.ts";
+import type { LongQuery } from "../workarounds/answer-limit.ts";
 
 /** A row as the driver returns it: whole numbers are numbers, bigints or decimal strings. */
 export type Row = Record<string, unknown>;

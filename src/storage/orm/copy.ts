@@ -1,10 +1,10 @@
 import { type EntityName, IsolationLevel, ReferenceKind } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { entities } from "./entities/index.ts";
-import { Slice } from "./entities/metering/slice.ts";
-import { Usage } from "./entities/metering/usage.ts";
-import { dayOfRun, makeDays } from "./postgresql/days.ts";
-import type { Storage } from "./storage.ts";
+import { entities } from "../entities/index.ts";
+import { Slice } from "../entities/metering/slice.ts";
+import { Usage } from "../entities/metering/usage.ts";
+import { dayOfRun, makeDays } from "../postgresql/days.ts";
+import type { Storage } from "../storage.ts";
 
 /** Rows inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
 const pieceSize = 1000;
