@@ -10,7 +10,7 @@ import type { Provider } from "#src/checkout/provider.ts";
 import { createEventReader, createStripe } from "#src/checkout/stripe/stripe.ts";
 import { createStripeWebhook, stripePath } from "#src/checkout/webhook.ts";
 import type { Config } from "#src/config/schema.ts";
-import { ownRates } from "#src/money/model/own-prices.ts";
+import { ownRates } from "#src/money/model/prices/own-prices.ts";
 import { readOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
 import { createPaymentsService } from "#src/services/payments-service.ts";

@@ -1,8 +1,8 @@
 // PostgreSQL's statements about budgets: their windows, and the slices of these that cores lease.
 
-import { budgetKeys, chargedWithin } from "../rollups.ts";
-import { countEpoch } from "./epochs.ts";
-import type { Statement } from "./executor.ts";
+import { budgetKeys, chargedWithin } from "../../rollups.ts";
+import { countEpoch } from "../epochs.ts";
+import type { Statement } from "../executor.ts";
 
 /** $1 budget, $2 window, $3 account. */
 export const makeBudget: Statement = {

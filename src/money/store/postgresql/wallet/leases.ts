@@ -1,9 +1,9 @@
 import type { Random } from "#lib/ids/random.ts";
 import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
-import { firstLots, freeMoney, spendingOrder } from "../../model/spending-order.ts";
-import type { Lease, LeasedSlice, LeaseRequest } from "../../model/store/wallet.ts";
-import { countEpoch, type Epochs } from "./epochs.ts";
-import type { Executor, Query, Statement } from "./executor.ts";
+import { firstLots, freeMoney, spendingOrder } from "../../../model/spending-order.ts";
+import type { Lease, LeasedSlice, LeaseRequest } from "../../../model/store/wallet.ts";
+import { countEpoch, type Epochs } from "../epochs.ts";
+import type { Executor, Query, Statement } from "../executor.ts";
 import { lotColumns, ms, type SliceRow, toSlice } from "./slice-row.ts";
 
 /** Lots that one account leases from at once. */

@@ -1,4 +1,4 @@
-import type { LeasedSlice } from "../../model/store/wallet.ts";
+import type { LeasedSlice } from "../../../model/store/wallet.ts";
 
 /** A time as milliseconds since the epoch. */
 export const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;

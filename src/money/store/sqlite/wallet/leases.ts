@@ -1,10 +1,10 @@
 import type { Random } from "#lib/ids/random.ts";
-import type { PicoUsd } from "../../model/interface.ts";
-import { firstLots, freeMoney } from "../../model/spending-order.ts";
-import type { Lease, LeasedSlice, LeaseRequest } from "../../model/store/wallet.ts";
-import type { VersionMark } from "../../model/version-marks.ts";
-import type { Epochs } from "./epochs.ts";
-import type { Executor, Runner } from "./executor.ts";
+import type { PicoUsd } from "../../../model/interface.ts";
+import type { VersionMark } from "../../../model/prices/version-marks.ts";
+import { firstLots, freeMoney } from "../../../model/spending-order.ts";
+import type { Lease, LeasedSlice, LeaseRequest } from "../../../model/store/wallet.ts";
+import type { Epochs } from "../epochs.ts";
+import type { Executor, Runner } from "../executor.ts";
 
 /** Lots that one account leases from at once. More follow only when these are too small. */
 const lotsAtOnce = 8;

@@ -7,8 +7,10 @@ import type {
   SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
-} from "../../model/store/budget.ts";
-import { slicePage } from "../../model/store/wallet.ts";
+} from "../../../model/store/budget.ts";
+import { slicePage } from "../../../model/store/wallet.ts";
+import type { Epochs } from "../epochs.ts";
+import type { Executor, Query } from "../executor.ts";
 import {
   budgetSpendingSql,
   closeBudgetsSql,
@@ -27,8 +29,6 @@ import {
   resizeSlice,
   slicesAfter,
 } from "./budget-statements.ts";
-import type { Epochs } from "./epochs.ts";
-import type { Executor, Query } from "./executor.ts";
 
 /** Slices of budgets taken from dead cores at once. */
 const mostReaped = 1000;

@@ -1,5 +1,5 @@
 import { wholePrice } from "#src/storage/entities/metering/own-prices.ts";
-import type { Rates } from "./rates.ts";
+import type { Rates } from "../rates.ts";
 
 /** The prices that a lot locked in when its money came in. */
 export interface LockedPrices {

@@ -1,6 +1,6 @@
-import { type SliceRange, type SmallerSlice, type StoredSlice, slicePage } from "../../model/store/wallet.ts";
-import type { Epochs } from "./epochs.ts";
-import type { Executor } from "./executor.ts";
+import { type SliceRange, type SmallerSlice, type StoredSlice, slicePage } from "../../../model/store/wallet.ts";
+import type { Epochs } from "../epochs.ts";
+import type { Executor } from "../executor.ts";
 
 const storedSlices = `
   select id, account_id as accountId, granted, granted - spent as unspent from slice where open and core_id = ? and epoch = ?`;

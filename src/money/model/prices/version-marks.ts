@@ -1,6 +1,6 @@
 import type { Storage } from "#src/storage/storage.ts";
+import type { Rates } from "../rates.ts";
 import { type LockedPrices, ownRate } from "./own-prices.ts";
-import type { Rates } from "./rates.ts";
 
 /** Identifies a version: one that takes the number of a lost version has another mark. */
 export interface VersionMark {

@@ -1,5 +1,5 @@
-import type { Charge } from "../../model/charges/charge.ts";
-import type { PicoUsd } from "../../model/interface.ts";
+import type { Charge } from "../../../model/charges/charge.ts";
+import type { PicoUsd } from "../../../model/interface.ts";
 import type {
   BudgetLease,
   BudgetRequest,
@@ -9,11 +9,11 @@ import type {
   SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
-} from "../../model/store/budget.ts";
-import { slicePage } from "../../model/store/wallet.ts";
-import { budgetKeys, chargedWithin } from "../rollups.ts";
-import type { Epochs } from "./epochs.ts";
-import type { Executor, Runner } from "./executor.ts";
+} from "../../../model/store/budget.ts";
+import { slicePage } from "../../../model/store/wallet.ts";
+import { budgetKeys, chargedWithin } from "../../rollups.ts";
+import type { Epochs } from "../epochs.ts";
+import type { Executor, Runner } from "../executor.ts";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;

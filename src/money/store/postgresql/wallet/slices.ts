@@ -1,6 +1,6 @@
-import { type SliceRange, type SmallerSlice, type StoredSlice, slicePage } from "../../model/store/wallet.ts";
-import { deadSql, type Epochs } from "./epochs.ts";
-import type { Executor, Statement } from "./executor.ts";
+import { type SliceRange, type SmallerSlice, type StoredSlice, slicePage } from "../../../model/store/wallet.ts";
+import { deadSql, type Epochs } from "../epochs.ts";
+import type { Executor, Statement } from "../executor.ts";
 
 /** $1 core, $2 epoch, $3 account. */
 const accountSlices: Statement = {
