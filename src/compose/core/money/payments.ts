@@ -13,7 +13,7 @@ import type { Config } from "#src/config/schema.ts";
 import { ownRates } from "#src/money/model/prices/own-prices.ts";
 import { readOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
-import { createPaymentsService } from "#src/services/payments-service.ts";
+import { createPaymentsService } from "#src/services/payments/payments-service.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";

@@ -14,7 +14,7 @@ import {
   paymentEventMessage,
   refundMessage,
   toEventKey,
-} from "./payment-messages.ts";
+} from "./messages.ts";
 
 export interface Dependencies {
   readonly checkout: Checkout;

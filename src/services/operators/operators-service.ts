@@ -9,7 +9,7 @@ import { isPrintable } from "#lib/text/printable.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
 import { readOperator, readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
-import { operatorMessage, readRole } from "./operator-messages.ts";
+import { operatorMessage, readRole } from "./messages.ts";
 
 /** The name of the configured token's operator. */
 export const rootName = "root";
