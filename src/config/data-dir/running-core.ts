@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "../config-error.ts";
 
 /** The addresses of a running core, as its data directory has them. */
 export interface RunningCore {

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Clock } from "#lib/time/clock.ts";
 import type { LedgerState } from "#src/money/model/ledger.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
-import { TalliedCounter } from "../tallies/counter.ts";
+import { TalliedCounter } from "../../tallies/counter.ts";
 
 /** Pico-USD in one USD. Floating point is enough for graphs; receipts and balances are exact. */
 const perUsd = 1e12;

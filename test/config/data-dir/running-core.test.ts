@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { announceRunning, isAlive, readRunning } from "#src/config/running-core.ts";
+import { announceRunning, isAlive, readRunning } from "#src/config/data-dir/running-core.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ test("a core says where it runs, to its user alone", async () => {
 
 /** Starts a core, for what it says of itself; it ends in order when something is written to it. */
 async function startCore(grpc: string) {
-  const module = new URL("../../src/config/running-core.ts", import.meta.url).href;
+  const module = new URL("../../../src/config/data-dir/running-core.ts", import.meta.url).href;
   const script = `
     const { announceRunning } = await import(${JSON.stringify(module)});
     await announceRunning(${JSON.stringify(folder)}, { grpc: ${JSON.stringify(grpc)} });

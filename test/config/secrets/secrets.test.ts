@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import { parseConfig } from "#src/config/load.ts";
-import { readOperatorToken, readSecrets } from "#src/config/secrets.ts";
+import { readOperatorToken, readSecrets } from "#src/config/secrets/secrets.ts";
 
 const token = "operator-token-of-the-test-0123456789";
 const pepper = "pepper-of-the-test-0123456789-0123456789";

@@ -1,5 +1,5 @@
 import { expect, jest, test } from "@jest/globals";
-import { hasOwn, type Place, readDataDir, usualDataDir } from "#src/config/data-dir.ts";
+import { hasOwn, type Place, readDataDir, usualDataDir } from "#src/config/data-dir/data-dir.ts";
 
 const bare: Place = { isClone: false, platform: "linux", home: "/home/ada", environment: {}, has: () => false };
 

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
-import { ConfigError } from "./config-error.ts";
-import { readDataDir } from "./data-dir.ts";
-import { type Environment, isExposed, readSetting, type SettingName, settingNames } from "./environment.ts";
-import { toProviders } from "./providers.ts";
-import type { Config } from "./schema.ts";
-import { keepSecret, readIfThere } from "./secrets/kept-secrets.ts";
+import { ConfigError } from "../config-error.ts";
+import { readDataDir } from "../data-dir/data-dir.ts";
+import { type Environment, isExposed, readSetting, type SettingName, settingNames } from "../environment.ts";
+import { toProviders } from "../providers.ts";
+import type { Config } from "../schema.ts";
+import { withSchema } from "../storage-url.ts";
+import { keepSecret, readIfThere } from "./kept-secrets.ts";
 import {
   readNamed,
   readOidcSecrets,
@@ -14,9 +15,8 @@ import {
   readSmtpUrl,
   readWebhookSecret,
   type ServiceCredential,
-} from "./secrets/named-secrets.ts";
-import { isGuessable, strongSecret } from "./secrets/secret-strength.ts";
-import { withSchema } from "./storage-url.ts";
+} from "./named-secrets.ts";
+import { isGuessable, strongSecret } from "./secret-strength.ts";
 
 /** Secrets that the core needs besides the configuration file. */
 export interface Secrets {
