@@ -1,5 +1,5 @@
 import type { Found } from "#gen/tollgate/find/v1/find_service_pb.js";
-import { isCustomer } from "./session.ts";
+import { isCustomer } from "../session.ts";
 
 /** The page of a thing that was found. */
 export function pageOfFound({ kind, id, accountId }: Found): string {

@@ -1,4 +1,4 @@
-import type { Call } from "./dialect.ts";
+import type { Call } from "../dialect.ts";
 
 export const eventStream = "text/event-stream; charset=utf-8";
 

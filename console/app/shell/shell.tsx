@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Finder } from "../finder/finder.tsx";
+import { PageOutlet } from "../page-outlet.tsx";
+import { path } from "../router.ts";
+import { Said } from "../said.tsx";
 import { Banners } from "./banners.tsx";
-import { Finder } from "./finder.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
-import { PageOutlet } from "./page-outlet.tsx";
-import { path } from "./router.ts";
-import { Said } from "./said.tsx";
 
 /** Whether the menu is open on narrow screens, where it covers the page. */
 const isMenuOpen = signal(false);

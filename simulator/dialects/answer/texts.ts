@@ -1,4 +1,4 @@
-import type { Call } from "./dialect.ts";
+import type { Call } from "../dialect.ts";
 
 /** All text of one kind, joined. */
 export function readText(call: Call, kind: "text" | "reasoning"): string {

@@ -1,14 +1,14 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Found } from "#gen/tollgate/find/v1/find_service_pb.js";
-import { find } from "../contract/clients.ts";
-import { useQuery } from "../parts/calls/use-query.ts";
-import { Clip } from "../parts/figures/clip.tsx";
-import { Dialog } from "../parts/forms/dialog.tsx";
-import { Field } from "../parts/forms/field.tsx";
+import { find } from "../../contract/clients.ts";
+import { useQuery } from "../../parts/calls/use-query.ts";
+import { Clip } from "../../parts/figures/clip.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
+import { Field } from "../../parts/forms/field.tsx";
+import { navigate } from "../router.ts";
+import { shownEntries } from "../shell/navigation.tsx";
 import { pageOfFound } from "./found-pages.ts";
-import { shownEntries } from "./navigation.tsx";
-import { navigate } from "./router.ts";
 
 const isOpen = signal(false);
 

@@ -20,13 +20,13 @@ import { limitPath } from "#lib/limits/key-limits.ts";
 import { formatUsd, maxPicoUsd, parseUsdNumber } from "#lib/money.ts";
 import { pageSizes } from "#lib/rpc/pages.ts";
 import { parseMoment } from "#lib/time/moment.ts";
-import type { CoreClients } from "../http/core/core-clients.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { usdAmount } from "../http/json/decimal.ts";
-import { jsonEncoder } from "../http/json/encoder.ts";
-import { invalidField } from "../http/request/error.ts";
-import { createEndpoints } from "../http/routing/endpoints.ts";
-import type { Endpoint } from "../http/routing/surface.ts";
+import type { CoreClients } from "../../http/core/core-clients.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { usdAmount } from "../../http/json/decimal.ts";
+import { jsonEncoder } from "../../http/json/encoder.ts";
+import { invalidField } from "../../http/request/error.ts";
+import { createEndpoints } from "../../http/routing/endpoints.ts";
+import type { Endpoint } from "../../http/routing/surface.ts";
 
 // The keys of an account for programs with a management key, in the format that clients of aggregators read. The core
 // decides what the management key may do; here its answers change their shape.

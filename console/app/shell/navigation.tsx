@@ -1,7 +1,7 @@
-import { path } from "./router.ts";
-import { type Audience, isAllowed } from "./routes.ts";
-import { isCustomer, session, signOut } from "./session.ts";
-import { troubles, useTroubles } from "./status.ts";
+import { path } from "../router.ts";
+import { type Audience, isAllowed } from "../routes.ts";
+import { isCustomer, session, signOut } from "../session.ts";
+import { troubles, useTroubles } from "../status.ts";
 
 interface Entry {
   readonly name: string;

@@ -4,7 +4,7 @@ import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requ
 import type { KeyLimits, TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { toMilliseconds } from "#lib/time/duration.ts";
-import { decimal } from "../http/json/decimal.ts";
+import { decimal } from "../../http/json/decimal.ts";
 
 /** What a caller may know about its key, in this surface's format. */
 export function keyStatus({

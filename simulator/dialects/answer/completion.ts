@@ -1,4 +1,4 @@
-import type { Call, Encoder } from "./dialect.ts";
+import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event, eventStream } from "./sse.ts";
 import { readText } from "./texts.ts";
 

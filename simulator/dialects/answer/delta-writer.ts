@@ -1,4 +1,4 @@
-import type { Output } from "../engine/output.ts";
+import type { Output } from "../../engine/output.ts";
 
 /** Writes the part of a chat answer that each output token adds, in the form of OpenAI's deltas. */
 export class DeltaWriter {

@@ -1,6 +1,6 @@
 import type { AccountPrice as CorePrice } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
 import type { ListPricesResponse } from "#gen/tollgate/chat/v1/account_prices_pb.js";
-import { usdPerMillion } from "../http/json/decimal.ts";
+import { usdPerMillion } from "../../http/json/decimal.ts";
 
 /** What the account's next payment pays for each model. */
 export function priceList(prices: readonly CorePrice[]): ListPricesResponse {

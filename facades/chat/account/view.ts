@@ -18,11 +18,11 @@ import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money.ts";
 import { owedAtEnd } from "#lib/month-statement.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
-import type { CoreClients } from "../http/core/core-clients.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { usdAmount } from "../http/json/decimal.ts";
-import { invalidField } from "../http/request/error.ts";
-import { costOf, readTime } from "./usage-view.ts";
+import type { CoreClients } from "../../http/core/core-clients.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { usdAmount } from "../../http/json/decimal.ts";
+import { invalidField } from "../../http/request/error.ts";
+import { costOf, readTime } from "./usage.ts";
 
 // A customer's view of its key and its account, in the formats that clients of aggregators read.
 

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { isConnectionLost } from "./connection.ts";
-import { session } from "./session.ts";
+import { isConnectionLost } from "../connection.ts";
+import { session } from "../session.ts";
 
 /** Notices for every page: that the server is unreachable, or that the connection is not encrypted. */
 export function Banners() {

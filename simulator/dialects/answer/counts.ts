@@ -1,4 +1,4 @@
-import type { Call } from "./dialect.ts";
+import type { Call } from "../dialect.ts";
 
 /** Token counts as they are reported. A fault may have made them wrong. */
 export interface Counts {

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { startFront } from "../http/front-server.ts";
-import { expectDescribed } from "../http/openapi.ts";
-import { type Script, scriptedCore } from "../http/scripted-core.ts";
+import { startFront } from "../../http/front-server.ts";
+import { expectDescribed } from "../../http/openapi.ts";
+import { type Script, scriptedCore } from "../../http/scripted-core.ts";
 
 async function testAuth(keyStatus: Script["keyStatus"]) {
   await using front = await startFront(
