@@ -31,15 +31,8 @@ export const floors: Buildings = {
   ],
   "src/services": [
     ["inference", "embeddings", "accounts", "people", "sessions", "metering", "overview", "status", "find"],
-    [
-      "audit-service",
-      "catalogue-service",
-      "events-service",
-      "operators-service",
-      "payments-service",
-      "settings-service",
-    ],
-    ["limits", "operator-messages", "payment-messages"],
+    ["catalogue-service", "events-service", "operators", "payments"],
+    ["limits"],
   ],
   "src/money": [
     ["background"],

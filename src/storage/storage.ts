@@ -3,7 +3,7 @@ import type { AbstractSqlDriver, MikroORM, SqlEntityManager } from "@mikro-orm/s
 import type { Pool } from "pg";
 import type { History } from "./postgresql/history.ts";
 import type { Standby } from "./postgresql/standby.ts";
-import type { Reach, Snapshot } from "./snapshot.ts";
+import type { Reach, Snapshot } from "./reads/snapshot.ts";
 import type { OpenedFiles } from "./sqlite/opened-files.ts";
 
 /** How long a database server may stay silent before it counts as gone. */

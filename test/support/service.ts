@@ -15,7 +15,7 @@ import { createDoors, type Doors } from "#src/compose/process/doors.ts";
 import { Lifecycle } from "#src/compose/process/lifecycle.ts";
 import { applyWorkarounds } from "#src/compose/process/workarounds.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { readSecrets } from "#src/config/secrets.ts";
+import { readSecrets } from "#src/config/secrets/secrets.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { startGrpcServer } from "#src/wire/grpc/server/server.ts";

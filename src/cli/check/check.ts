@@ -3,7 +3,7 @@ import { loadConfig } from "#src/config/load.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
 import { isGuessable, strongSecret } from "#src/config/secrets/secret-strength.ts";
-import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
+import { peekSecrets, type Secrets } from "#src/config/secrets/secrets.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./findings/listen.ts";

@@ -60,7 +60,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   },
   {
     name: "a discount is rounded for the customer",
-    file: "model/own-prices.ts",
+    file: "model/prices/own-prices.ts",
     find: "rate - Math.floor((rate * discount) / wholePrice)",
     replace: "rate - Math.ceil((rate * discount) / wholePrice)",
     breaks: "What a discount takes off is rounded down to a whole pico-USD a token.",

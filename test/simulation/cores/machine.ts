@@ -3,7 +3,7 @@ import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
-import type { OwnTerms } from "#src/money/model/own-prices.ts";
+import type { OwnTerms } from "#src/money/model/prices/own-prices.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";

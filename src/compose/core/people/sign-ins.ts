@@ -11,7 +11,7 @@ import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { type Claims, Provider } from "#src/identity/sessions/oidc/provider.ts";
 import type { Owner } from "#src/identity/sessions/sessions.ts";
-import { operatorRoles } from "#src/storage/entities/operator.ts";
+import { operatorRoles } from "#src/storage/entities/operators/operator.ts";
 import type { Foundation } from "../foundation.ts";
 
 const method = `${SessionsService.typeName}/${SessionsService.method.finishOidcSignIn.name}`;

@@ -5,8 +5,8 @@ import { formatUsd, maxPicoUsd } from "#lib/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { PicoUsd } from "../../model/interface.ts";
 
 /** The largest number of a 64-bit column. */

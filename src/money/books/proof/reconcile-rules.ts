@@ -1,6 +1,6 @@
 import { withCredit } from "#src/storage/entities/metering/lot.ts";
-import { fittingSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import { ownRate } from "../../model/own-prices.ts";
+import { fittingSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import { ownRate } from "../../model/prices/own-prices.ts";
 import { priorities } from "../../model/spending-order.ts";
 import { hourlySums } from "../../store/rollups.ts";
 

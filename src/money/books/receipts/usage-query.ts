@@ -1,5 +1,5 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { bySum } from "#src/storage/exact-sum.ts";
+import { bySum } from "#src/storage/reads/exact-sum.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { allAccounts, hourOf, labelOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
 import { spanHours } from "../../store/spans.ts";
