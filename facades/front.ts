@@ -4,7 +4,7 @@ import Koa, { type DefaultState } from "koa";
 import { readPackaged } from "#lib/assets.ts";
 import { unwantedBytesPerSecond } from "#lib/door/drain.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
-import { Pace } from "#lib/door/pace.ts";
+import { Pace } from "#lib/door/counts/pace.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import type { Intake } from "#lib/overload/intake.ts";
