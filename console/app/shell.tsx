@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { siteName } from "../contract/site.ts";
 import { Banners } from "./banners.tsx";
 import { Finder } from "./finder.tsx";
 import { Mark } from "./mark.tsx";
@@ -26,7 +27,7 @@ export function Shell() {
           <div class="brand-row">
             <a class="brand" href="/overview">
               <Mark />
-              Tollgate
+              {siteName()}
             </a>
             <button
               type="button"
