@@ -1,4 +1,4 @@
-import { siteColour, siteLogo } from "../contract/site.ts";
+import { siteColour, siteLogo } from "../../contract/site.ts";
 
 /** The service's own logo, or else Tollgate's: a gate's post and its arm. */
 export function Mark() {
