@@ -10,7 +10,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { reasonTexts } from "#lib/errors/reason-texts.ts";
-import { publicSurfaces } from "#lib/surface-names.ts";
+import { publicSurfaces } from "#lib/inference/surface-names.ts";
 import { statusOf } from "#src/compose/core/requests.ts";
 import { createMeteringService } from "#src/services/metering/metering-service.ts";
 import { listRequests } from "#src/services/metering/requests/request-list.ts";

@@ -1,5 +1,5 @@
 import type { ListMonthsResponse, Month } from "#gen/tollgate/metering/v1/month_pb.js";
-import { monthCsv, monthDocument, monthPage, owedAtEnd } from "../../../lib/month-statement.ts";
+import { monthCsv, monthDocument, monthPage, owedAtEnd } from "../../../lib/money/month-statement.ts";
 import { metering } from "../../contract/clients.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";

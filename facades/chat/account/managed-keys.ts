@@ -17,7 +17,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { limitPath } from "#lib/limits/key-limits.ts";
-import { formatUsd, maxPicoUsd, parseUsdNumber } from "#lib/money.ts";
+import { formatUsd, maxPicoUsd, parseUsdNumber } from "#lib/money/money.ts";
 import { pageSizes } from "#lib/rpc/pages.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import type { CoreClients } from "../../http/core/core-clients.ts";

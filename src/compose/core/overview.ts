@@ -4,7 +4,7 @@ import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
-import { toHourlyCost } from "#lib/server-costs.ts";
+import { toHourlyCost } from "#lib/money/server-costs.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { readBeginning } from "#src/money/prices/beginning.ts";

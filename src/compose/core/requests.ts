@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { type PublicSurface, publicSurfaces } from "#lib/surface-names.ts";
+import { type PublicSurface, publicSurfaces } from "#lib/inference/surface-names.ts";
 import type { RequestStore } from "#src/money/model/store/request.ts";
 import { RequestRecorder } from "#src/telemetry/requests/recorder.ts";
 import type { StatusOf } from "#src/telemetry/requests/refused.ts";

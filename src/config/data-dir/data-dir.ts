@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isClone } from "#lib/assets.ts";
+import { isClone } from "#lib/files/assets.ts";
 import { type Environment, readSetting } from "../environment.ts";
 
 /** The environment that decides where data is kept when no setting does. */

@@ -1,5 +1,5 @@
 import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import type { Routing } from "#src/config/schema.ts";
 import type { FleetSharing } from "../interface.ts";
 import type { Member } from "../servers/member.ts";

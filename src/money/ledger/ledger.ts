@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { andThen } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
+import { andThen } from "#lib/time/and-then.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import type { Journal } from "../journal/journal.ts";

@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
-import { formatRate } from "#lib/money.ts";
+import { formatRate } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Price, type PriceReason, PriceVersion } from "#src/storage/entities/metering/price.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";

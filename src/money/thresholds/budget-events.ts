@@ -1,5 +1,5 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Row } from "#src/storage/reads/snapshot.ts";

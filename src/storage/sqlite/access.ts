@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Dialect } from "kysely";
-import { startThread } from "#lib/assets.ts";
+import { startThread } from "#lib/files/assets.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { memorySnapshot, type Snapshot } from "../reads/snapshot.ts";
 import { DatabaseThread } from "./database-thread.ts";

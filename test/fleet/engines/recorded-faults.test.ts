@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { discoverServer } from "#src/fleet/engines/drivers/discovery.ts";
 import { registry } from "#src/fleet/engines/drivers/registry.ts";

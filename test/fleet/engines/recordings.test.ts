@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { registry } from "#src/fleet/engines/drivers/registry.ts";
 import type { EngineRequest, ThinkingRecipe } from "#src/fleet/engines/interface.ts";

@@ -1,5 +1,5 @@
-import { type EngineName, engineNames } from "#lib/engine-names.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { type EngineName, engineNames } from "#lib/inference/engine-names.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Engine, EngineModel } from "../interface.ts";
 import { HttpConnection } from "../shared/http/connection.ts";

@@ -1,4 +1,4 @@
-import type { EngineName, engineTransports } from "#lib/engine-names.ts";
+import type { EngineName, engineTransports } from "#lib/inference/engine-names.ts";
 import type { ServerConfig } from "#src/config/schema.ts";
 import { driver as llamaCpp } from "../llama-cpp/driver.ts";
 import { driver as llamaCppEmbedded } from "../llama-cpp-embedded/driver.ts";

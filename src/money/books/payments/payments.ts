@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { formatUsd, maxPicoUsd } from "#lib/money.ts";
+import { formatUsd, maxPicoUsd } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";

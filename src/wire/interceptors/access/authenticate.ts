@@ -1,11 +1,11 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { andThen, atOnce } from "#lib/and-then.ts";
 import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { clientAddressHeader } from "#lib/rpc/call-headers.ts";
+import { andThen, atOnce } from "#lib/time/and-then.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { type CallHead, type Gate, listenerKey, refusalKey } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "@jest/globals";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { inspectServer } from "#src/fleet/engines/drivers/inspect-server.ts";
 import type { DialectName, SimulatorOptions } from "../../../../simulator/options.ts";

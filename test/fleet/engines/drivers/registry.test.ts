@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { engineNames, engineTransports, simulatedNames } from "#lib/engine-names.ts";
+import { engineNames, engineTransports, simulatedNames } from "#lib/inference/engine-names.ts";
 import { findDriver, registry } from "#src/fleet/engines/drivers/registry.ts";
 import { dialects } from "../../../../simulator/dialects/dialects.ts";
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { Embed, Info } from "#gen/tei/v1/tei_pb.js";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { checkServers, type ServerFinding } from "#src/cli/check/findings/servers.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { discoverServer } from "#src/fleet/engines/drivers/discovery.ts";

@@ -7,7 +7,7 @@ import { GetStatementResponseSchema } from "#gen/tollgate/chat/v1/statement_pb.j
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
 import { ArchiveFolder } from "#src/money/retention/read-archive.ts";

@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { maxPicoUsd } from "#lib/money.ts";
+import { maxPicoUsd } from "#lib/money/money.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { Account } from "#src/storage/entities/account.ts";

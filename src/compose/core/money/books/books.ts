@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import type { PaymentLimits } from "#src/money/books/payments/payments.ts";

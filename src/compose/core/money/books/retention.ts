@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { toArchiveMessage } from "#src/money/retention/archives.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { startCommand } from "#src/fleet/engines/drivers/inspect-server.ts";
 

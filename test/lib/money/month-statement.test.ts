@@ -1,7 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "@jest/globals";
 import type { Month } from "#gen/tollgate/metering/v1/month_pb.js";
-import { monthCsv, monthDocument, monthPage } from "#lib/month-statement.ts";
+import { monthCsv, monthDocument, monthPage } from "#lib/money/month-statement.ts";
 
 const whose = { accountId: "a1", accountName: "Ada & <Sons>" };
 const month: Month = {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 
-const compiler = fileURLToPath(new URL("../../../../node_modules/.bin/tsc", import.meta.url));
+const compiler = fileURLToPath(new URL("../../../../../node_modules/.bin/tsc", import.meta.url));
 
 /** What TypeScript says of a program; nothing when it has no objection. */
 async function compile(program: string): Promise<string> {

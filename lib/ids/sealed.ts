@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
-import type { Pepper } from "./ids/pepper.ts";
-import type { Random } from "./ids/random.ts";
+import type { Pepper } from "./pepper.ts";
+import type { Random } from "./random.ts";
 
 const algorithm = "aes-256-gcm";
 const ivBytes = 12;

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { formatPercent, parsePercent } from "#lib/basis-points.ts";
+import { formatPercent, parsePercent } from "#lib/money/basis-points.ts";
 
 test("a per cent is read and written exactly", () => {
   for (let basisPoints = 0; basisPoints < 10_000; basisPoints++) {

@@ -2,7 +2,7 @@
  * Wrong: TypeScript does not know that `JSON.parse` passes the text of each value to a reviver, nor `JSON.rawJSON`,
  * which writes a text as it is. Both are in ECMAScript 2026, and in Node.js since 22.
  * Upstream: TypeScript 7.0.2 (microsoft/TypeScript#61330; #63248 adds the declarations).
- * Still needed while test/lib/json/workarounds/source-text.test.ts sees `JSON.rawJSON` refused by the compiler.
+ * Still needed while test/lib/text/json/workarounds/source-text.test.ts sees `JSON.rawJSON` refused by the compiler.
  * Delete when it is declared; `JSON` then takes the place of `sourceJson`.
  */
 

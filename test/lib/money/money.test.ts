@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { formatRate, formatUsd, maxPicoUsd, parseRate, parseUsd, parseUsdNumber } from "#lib/money.ts";
+import { formatRate, formatUsd, maxPicoUsd, parseRate, parseUsd, parseUsdNumber } from "#lib/money/money.ts";
 
 test.each([
   ["0", 0n],

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { keepDirectoryPrivate, keepFilePrivate } from "#lib/private-files.ts";
+import { keepDirectoryPrivate, keepFilePrivate } from "#lib/files/private-files.ts";
 import { DiskFile } from "#src/money/journal/journal-file.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { parseExactJson } from "#lib/json/exact.ts";
+import { parseExactJson } from "#lib/text/json/exact.ts";
 
 test.each([
   "12345678901234567890123",

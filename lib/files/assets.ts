@@ -3,7 +3,7 @@ import { dirname, join, sep } from "node:path";
 import { getAsset, getAssetKeys, getRawAsset, isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
-import { quietThread } from "./workarounds/sqlite-warning.ts";
+import { quietThread } from "../workarounds/sqlite-warning.ts";
 
 /** True in the single binary, which contains all its files. */
 export const isBinary = isSea();
@@ -19,7 +19,7 @@ export const isClone = !isBinary && existsSync(packagedFile("src/main.ts"));
  * outside of itself.
  */
 export function packagedFile(path: string): URL {
-  return new URL(path, new URL(isBundled ? "../../" : "../", import.meta.url));
+  return new URL(path, new URL("../../", import.meta.url));
 }
 
 /** The text of a file that comes with the program, such as `gen/openapi.json`. */

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { toInt64 } from "#lib/int64.ts";
+import { toInt64 } from "#lib/money/int64.ts";
 
 const most = 2n ** 63n - 1n;
 
