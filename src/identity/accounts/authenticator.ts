@@ -13,7 +13,15 @@ import type { ServiceCredential } from "#src/config/secrets/named-secrets.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { isFrozen } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Authenticator, Caller, LiveSession, Operator, Principal, SessionFinder } from "#src/wire/principal.ts";
+import {
+  type Authenticator,
+  type Caller,
+  EndedKey,
+  type LiveSession,
+  type Operator,
+  type Principal,
+  type SessionFinder,
+} from "#src/wire/principal.ts";
 import { isApiKey, toDigest } from "./keys/api-key.ts";
 import { toBudget } from "./keys/key-budget.ts";
 import { KeyCache } from "./keys/key-cache.ts";
@@ -101,13 +109,13 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
       throw unknownKey();
     }
     if (known.revoked) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
+      throw endedKey("The API key has been revoked.", known);
     }
     if (known.expiresAt <= clock.now()) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+      throw endedKey("The API key has expired.", known);
     }
     if (known.disabled) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key is disabled.");
+      throw endedKey("The API key is disabled.", known);
     }
     lastUsed.note(known.caller.keyId);
     return withState(known.caller);
@@ -168,6 +176,10 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
       sessions.forget(({ principal }) => principal.sessionId === id);
     },
   };
+}
+
+function endedKey(message: string, { caller }: KnownKey): ConnectError {
+  return failure(Reason.UNAUTHENTICATED, message, {}, new EndedKey(caller));
 }
 
 function unknownKey(): ConnectError {
