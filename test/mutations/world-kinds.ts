@@ -24,7 +24,7 @@ export const worldKinds = {
   /** A day leaves the books while its core dies, sleeps or finds a database that went back, and its file is harmed. */
   leaving: {
     requests: 300,
-    trafficMs: 250,
+    trafficMs: 500, // so that faults strike until after the minute in which the day is summed up and leaves
     faultsMs: 1000,
     isNight: true,
     only: ["trouble while a day leaves", "archive harmed"],

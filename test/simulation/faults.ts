@@ -351,14 +351,17 @@ export const faults: readonly Fault[] = [
     weight: 3,
     strike(world) {
       const { dice, night, history, server, timeline } = world;
+      if (night?.mayTrouble !== true) {
+        return;
+      }
       const at = dice.pick(["sealed", "archived"] as const);
       const how = dice.pick(world.isSqlite ? (["kill"] as const) : (["kill", "sleep", "failover"] as const));
       const deeds = dice.between(0, 12);
       const ms = dice.exponential(100);
       if (how === "failover") {
-        server.remember(); // the standby lacks all that comes from now on: the seal, too
+        night.strikeAt("due", () => server.remember()); // the standby lacks the seal, and all that comes after it
       }
-      night?.troubleAt(at, (process) => {
+      night.strikeAt(at, (process) => {
         if (world.isHealed) {
           return;
         }
@@ -368,7 +371,8 @@ export const faults: readonly Fault[] = [
           process.onDeath(() => machine?.startAfter(dice.exponential(3 * second)));
           process.killAfter(deeds);
         } else if (how === "sleep") {
-          process.suspend(dice.between(20, 60) * second);
+          // Another core takes the work over after 15 s. After 30 s this one would charge again what is in the archive.
+          process.suspend(dice.between(16, 25) * second);
         } else if (world.mayGoBack()) {
           timeline.after(ms, () => goBack(world, "the server fails over while a day leaves"));
         }
@@ -379,7 +383,7 @@ export const faults: readonly Fault[] = [
     name: "archive harmed",
     weight: 1,
     strike({ dice, night, history }) {
-      const names = [...(night?.onDisk.keys() ?? [])];
+      const names = [...(night?.files.keys() ?? [])].filter((one) => !night?.harmed.has(one));
       if (night === undefined || names.length === 0) {
         return;
       }

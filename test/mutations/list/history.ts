@@ -55,6 +55,15 @@ export const historyMutations: readonly Mutation[] = [
       worlds: ["leaving"],
     },
     {
+      name: "a day leaves whose seal a failover has lost",
+      file: "retention/retention.ts",
+      find: "if (seal?.receipts !== receipts || seal.costHigh !== costHigh || seal.costLow !== costLow) {",
+      replace: "if (seal !== undefined && seal.receipts !== receipts) {",
+      breaks: "no day leaves without its seal",
+      tests: ["retention/retention"],
+      worlds: ["leaving"],
+    },
+    {
       name: "charges that a failover lost stay lost",
       file: "ledger/settlement/lost-charges.ts",
       find: "await Promise.all(lost.map((charge) => settler.remake(charge, true)));",
