@@ -371,8 +371,7 @@ export const faults: readonly Fault[] = [
           process.onDeath(() => machine?.startAfter(dice.exponential(3 * second)));
           process.killAfter(deeds);
         } else if (how === "sleep") {
-          // Another core takes the work over after 15 s. After 30 s this one would charge again what is in the archive.
-          process.suspend(dice.between(16, 25) * second);
+          process.suspend(dice.between(20, 60) * second);
         } else if (world.mayGoBack()) {
           timeline.after(ms, () => goBack(world, "the server fails over while a day leaves"));
         }
