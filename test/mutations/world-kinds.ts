@@ -48,6 +48,9 @@ export const worldKinds = {
     hasNews: true,
   },
   sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
+  /** Accounts have prices of their own and credit lines, also over a midnight. */
+  terms: { requests: 250, trafficMs: 20, faultsMs: 2000, isNight: false, hasNews: false, hasTerms: true },
+  termsNight: { requests: 250, trafficMs: 150, faultsMs: 2000, isNight: true, hasTerms: true },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
 

@@ -9,11 +9,13 @@ import { journalMutations } from "./journal.ts";
 import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
+import { termsMutations } from "./terms.ts";
 import { walletMutations } from "./wallet.ts";
 
 /** Faults of the money code that tests or simulated worlds must notice. */
 export const mutations: readonly Mutation[] = [
   ...walletMutations,
+  ...termsMutations,
   ...admissionMutations,
   ...budgetMutations,
   ...settlementMutations,
