@@ -49,8 +49,26 @@ export const worldKinds = {
   },
   sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
   /** Accounts have prices of their own and credit lines, also over a midnight. */
-  terms: { requests: 250, trafficMs: 20, faultsMs: 2000, isNight: false, hasNews: false, hasTerms: true },
+  terms: {
+    requests: 250,
+    trafficMs: 20,
+    faultsMs: 2000,
+    isNight: false,
+    hasNews: false,
+    hasTerms: true,
+    hasKeys: false,
+  },
   termsNight: { requests: 250, trafficMs: 150, faultsMs: 2000, isNight: true, hasTerms: true },
+  /** Keys are rotated and revoked, and accounts are frozen, beside requests that come for long enough. */
+  keys: {
+    requests: 400,
+    trafficMs: 60,
+    faultsMs: 4000,
+    isNight: false,
+    hasNews: false,
+    hasTerms: false,
+    hasKeys: true,
+  },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
 

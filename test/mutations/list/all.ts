@@ -6,6 +6,7 @@ import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
 import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
+import { keyMutations } from "./keys.ts";
 import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
@@ -25,5 +26,6 @@ export const mutations: readonly Mutation[] = [
   ...bookMutations,
   ...historyMutations,
   ...checkoutMutations,
+  ...keyMutations,
   ...newsMutations,
 ];
