@@ -14,6 +14,8 @@ const askedAtOnce = 1000;
 interface Dependencies {
   readonly store: Pick<ChargeStore, "settled">;
   readonly settler: Pick<Settler, "remake">;
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
+  readonly readKeptFrom: () => Promise<number>;
   /** Which continuation of the database is used: each promotion of a standby begins the next. Undefined: it is unknown. */
   readonly timeline: () => number | undefined;
   readonly clock: Clock;
@@ -63,14 +65,18 @@ export class LostCharges {
     }
   }
 
-  /** Makes the remembered charges again that the store does not have. Rejects while it does not answer. */
+  /**
+   * Makes the remembered charges again that the store does not have. Those of days that have left the books by now, as when
+   * the machine slept for long, are in archives and not lost. Rejects while the store does not answer.
+   */
   async putBack(): Promise<void> {
-    const { store, settler, logger, observer } = this.#parts;
+    const { store, settler, readKeptFrom, logger, observer } = this.#parts;
     const kept = [...this.#kept.values()].map(({ charge }) => charge);
     for (let at = 0; at < kept.length; at += askedAtOnce) {
       const asked = kept.slice(at, at + askedAtOnce);
       const known = await store.settled(asked);
-      const lost = asked.filter(({ runId }) => !known.has(runId));
+      const keptFrom = await readKeptFrom(); // afterwards: what left before that question, left before this one
+      const lost = asked.filter(({ runId, settledAt }) => !known.has(runId) && settledAt >= keptFrom);
       if (lost.length > 0) {
         const since = new Date(Math.min(...lost.map(({ settledAt }) => settledAt))).toISOString();
         const isAll = at === 0 && lost[0] === kept[0];

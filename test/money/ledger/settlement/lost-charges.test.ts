@@ -10,11 +10,12 @@ let asked: number;
 let remade: Charge[];
 let log: object[];
 let timeline: number;
+let keptFrom: number;
 let lost: LostCharges;
 
 beforeEach(() => {
   clock = new ManualClock(Date.UTC(2026, 0, 31));
-  [stored, asked, remade, log, timeline] = [new Set(), 0, [], [], 1];
+  [stored, asked, remade, log, timeline, keptFrom] = [new Set(), 0, [], [], 1, 0];
   const nothing = () => {};
   lost = new LostCharges({
     store: {
@@ -31,6 +32,7 @@ beforeEach(() => {
       },
     },
     timeline: () => timeline,
+    readKeptFrom: async () => keptFrom,
     clock,
     logger: { debug: nothing, info: nothing, warn: nothing, error: (fields) => void log.push(fields) },
     observer: { putBack: nothing },
@@ -86,4 +88,14 @@ test("two minutes are remembered, and 20,000 charges; that older ones may be los
   expect(log).toHaveLength(20);
   expect(log[0]).toMatchObject({ olderAreUnknown: true });
   expect(log[1]).toMatchObject({ olderAreUnknown: false });
+});
+
+test("what has left the books while its core slept is in an archive, and not lost", async () => {
+  store("archived");
+  keptFrom = clock.now() + 1;
+  clock.advance(1);
+  store("lost");
+  stored.clear();
+  await lost.putBack();
+  expect(remade).toMatchObject([{ runId: "lost" }]);
 });
