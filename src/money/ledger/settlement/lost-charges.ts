@@ -14,8 +14,8 @@ const askedAtOnce = 1000;
 interface Dependencies {
   readonly store: Pick<ChargeStore, "settled">;
   readonly settler: Pick<Settler, "remake">;
-  /** Which continuation of the database is used: each promotion of a standby begins the next. Undefined: it is unknown. */
-  readonly timeline: () => number | undefined;
+  /** Counts how often the database changed hands. */
+  readonly turns: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "putBack">;
@@ -34,11 +34,11 @@ export class LostCharges {
   readonly #parts: Dependencies;
   /** By run, oldest first. */
   readonly #kept = new Map<string, Kept>();
-  #timeline: number | undefined;
+  #turns: number;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
-    this.#timeline = parts.timeline();
+    this.#turns = parts.turns();
   }
 
   /** Remembers a charge that the store has acknowledged. */
@@ -56,10 +56,10 @@ export class LostCharges {
 
   /** Looks for lost charges when the database has changed hands since the last look. */
   async look(): Promise<void> {
-    const timeline = this.#parts.timeline();
-    if (timeline !== this.#timeline) {
+    const turns = this.#parts.turns();
+    if (turns !== this.#turns) {
       await this.putBack();
-      this.#timeline = timeline;
+      this.#turns = turns;
     }
   }
 
