@@ -6,7 +6,7 @@ const exhausted = "A balance that cannot pay 64 tokens, or not even the prompt, 
 export const admissionMutations = within({ source: "src/money/ledger", tests: "test/money/ledger" }, [
   {
     name: "debts do not stop an admission from memory",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "if (wallet.debt !== 0n || wallet.hasExpired(clock.now())) {",
     replace: "if (wallet.hasExpired(clock.now())) {",
     breaks: "Debt is paid before anything else.",
@@ -14,7 +14,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "lapsed money does not stop an admission from memory",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "if (wallet.debt !== 0n || wallet.hasExpired(clock.now())) {",
     replace: "if (wallet.debt !== 0n) {",
     breaks: "No request that comes later spends it",
@@ -22,7 +22,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request id runs twice at once",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "    requests.mustBeNone(request);",
     replace: "",
     breaks: "Ids that callers choose name a request within their account",
@@ -30,7 +30,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request id that was charged runs once more",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "(await store.isCharged(accountId, requestId))",
     replace: "(await store.isCharged(requestId, requestId).catch(() => false))",
     breaks: "every core refuses the id",
@@ -38,7 +38,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request is let in though its core came into doubt while it waited",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "    mustBeOpen();\n    const amount = costOf(admitted, rates);",
     replace: "    const amount = costOf(admitted, rates);",
     breaks: "It admits nothing until the database has answered it",
@@ -46,7 +46,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request that waits in line is overtaken from memory",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "if (cached === undefined || !cached.queue.empty || !requests.isNew(request)) {",
     replace: "if (cached === undefined || !requests.isNew(request)) {",
     breaks: "first come, first served",
@@ -54,7 +54,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request holds nothing of its key's budget",
-    file: "ledger/admission/admission.ts",
+    file: "admission/admission.ts",
     find: "    budget?.hold(amount);",
     replace: "    budget?.hold(0);",
     breaks: "A request then holds the same amount twice, from the account's money and from the budget.",
@@ -62,7 +62,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a short balance lets one token more in than it pays",
-    file: "ledger/admission/admit-short.ts",
+    file: "admission/admit-short.ts",
     find: "Math.floor(left / rates.output)",
     replace: "Math.floor(left / rates.output) + 1",
     breaks: "**Too little money for the worst case** lowers the output cap",
@@ -71,7 +71,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a balance is spent to less than the price of 64 tokens",
-    file: "ledger/admission/admit-short.ts",
+    file: "admission/admit-short.ts",
     find: "if (wanted.outputTokens === 0 || money < leastTokens * Math.max(rates.input, rates.output)) {",
     replace: "if (wanted.outputTokens === 0) {",
     breaks: exhausted,
@@ -80,7 +80,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a balance that pays 64 tokens is exhausted",
-    file: "ledger/admission/admit-short.ts",
+    file: "admission/admit-short.ts",
     find: "export const leastTokens = 64;",
     replace: "export const leastTokens = 64_000;",
     breaks: exhausted,
@@ -89,7 +89,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a spent budget is told as a spent balance, and the other way round",
-    file: "ledger/admission/admit-short.ts",
+    file: "admission/admit-short.ts",
     find: "throw budget !== undefined && ofBudget < ofAccount",
     replace: "throw budget !== undefined && ofBudget > ofAccount",
     breaks: "the request is refused with `BUDGET_EXHAUSTED`, the limit, and the day on which the budget opens again",
@@ -98,7 +98,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "money that other requests hold is told as spent",
-    file: "ledger/admission/admit-short.ts",
+    file: "admission/admit-short.ts",
     find: "if (everything <= 0 || tooLittle) {",
     replace: "if (free <= 0 || tooLittle) {",
     breaks: "After that it is refused with a time to come back, never as exhausted.",
@@ -107,7 +107,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request does not wait for money that others hold",
-    file: "ledger/admission/admit-short.ts",
+    file: "admission/admit-short.ts",
     find: "const nothingToWaitFor = everything === free;",
     replace: "const nothingToWaitFor = everything >= free;",
     breaks: "the new request waits for it, up to two seconds",
@@ -116,7 +116,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a hold keeps its worst case when the prompt is counted",
-    file: "ledger/hold.ts",
+    file: "hold.ts",
     find: "    if (less > 0) {",
     replace: "    if (less > Number.MAX_SAFE_INTEGER) {",
     breaks: "As soon as the engine has counted the prompt, the hold shrinks to that count.",
@@ -124,7 +124,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "a request is noted after thousands of tokens",
-    file: "ledger/hold.ts",
+    file: "hold.ts",
     find: "const noteTokens = 240;",
     replace: "const noteTokens = 240_000;",
     breaks: "256 tokens or one second of each running request, at the operator's cost.",
@@ -132,7 +132,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   },
   {
     name: "running requests are noted every ten seconds",
-    file: "ledger/upkeep.ts",
+    file: "upkeep.ts",
     find: "const noteMs = 1000;",
     replace: "const noteMs = 10_000;",
     breaks: "256 tokens or one second of each running request, at the operator's cost.",

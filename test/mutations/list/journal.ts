@@ -9,7 +9,7 @@ export const journalMutations = within(
   [
     {
       name: "a rewritten journal is renamed before it is on the disk",
-      file: "journal/journal-file.ts",
+      file: "journal-file.ts",
       find: "      disk.fsyncSync(descriptor);\n      disk.renameSync(next, this.path);",
       replace: "      disk.renameSync(next, this.path);",
       breaks: promised,
@@ -18,7 +18,7 @@ export const journalMutations = within(
     },
     {
       name: "a rewritten journal's name is not on the disk",
-      file: "journal/journal-file.ts",
+      file: "journal-file.ts",
       find: "      syncDirectory(disk, dirname(this.path));\n      disk.closeSync(this.#descriptor);",
       replace: "      disk.closeSync(this.#descriptor);",
       breaks: promised,
@@ -27,7 +27,7 @@ export const journalMutations = within(
     },
     {
       name: "a promise is not synced",
-      file: "journal/file-journal.ts",
+      file: "file-journal.ts",
       find: "      await this.#file.sync();\n      return true;",
       replace: "      return true;",
       breaks: "synced to its disk",
@@ -36,7 +36,7 @@ export const journalMutations = within(
     },
     {
       name: "notes wait for seconds",
-      file: "journal/file-journal.ts",
+      file: "file-journal.ts",
       find: "const flushMs = 50;",
       replace: "const flushMs = 5000;",
       breaks: little,
@@ -44,7 +44,7 @@ export const journalMutations = within(
     },
     {
       name: "a rewritten journal lacks its promises",
-      file: "journal/unfinished.ts",
+      file: "unfinished.ts",
       find: "return encode(notes.map((note) => ({ note }))) + encodePromises(this.charges);",
       replace: "return encode(notes.map((note) => ({ note })));",
       breaks: "A charge that was acknowledged is kept.",
@@ -52,7 +52,7 @@ export const journalMutations = within(
     },
     {
       name: "a rewritten journal lacks its notes",
-      file: "journal/unfinished.ts",
+      file: "unfinished.ts",
       find: "return encode(notes.map((note) => ({ note }))) + encodePromises(this.charges);",
       replace: "return encode(notes.slice(1).map((note) => ({ note }))) + encodePromises(this.charges);",
       breaks: little,
@@ -60,7 +60,7 @@ export const journalMutations = within(
     },
     {
       name: "a request that is over is still in the journal",
-      file: "journal/unfinished.ts",
+      file: "unfinished.ts",
       find: "    if (known.isWritten) {",
       replace: '    if (known.isWritten && runId === "") {',
       breaks: "its charge until that is SETTLED",
@@ -68,7 +68,7 @@ export const journalMutations = within(
     },
     {
       name: "half a line of a full disk stays in the file",
-      file: "journal/journal-file.ts",
+      file: "journal-file.ts",
       find: "      this.#disk.ftruncateSync(this.#descriptor, this.#size);",
       replace: "",
       breaks: "whole records are charged; the damaged one is kept aside",
@@ -77,7 +77,7 @@ export const journalMutations = within(
     },
     {
       name: "a record goes on in a torn line",
-      file: "journal/file-journal.ts",
+      file: "file-journal.ts",
       find: 'this.#lineEnd = parts.content.torn ? "\\n" : "";',
       replace: 'this.#lineEnd = "";',
       breaks: "whole records are charged; the damaged one is kept aside",
@@ -85,7 +85,7 @@ export const journalMutations = within(
     },
     {
       name: "a damaged record is believed",
-      file: "journal/journal-record.ts",
+      file: "journal-record.ts",
       find: "toText(line.subarray(0, prefixLength - 1)) !== checksum(json)",
       replace: "toText(line.subarray(0, prefixLength - 1)) === checksum(new Uint8Array())",
       breaks: "whole records are charged; the damaged one is kept aside",
@@ -94,7 +94,7 @@ export const journalMutations = within(
     },
     {
       name: "a journal of another database is charged",
-      file: "journal/file-journal.ts",
+      file: "file-journal.ts",
       find: "const own = this.#owner?.databaseId === databaseId && this.#owner.coreId === this.coreId;",
       replace: "const own = this.#owner?.databaseId !== databaseId || this.#owner.coreId === this.coreId;",
       breaks: "the start is refused while business of the other is unfinished",
@@ -102,7 +102,7 @@ export const journalMutations = within(
     },
     {
       name: "a journal that nobody can name is charged",
-      file: "journal/file-journal.ts",
+      file: "file-journal.ts",
       find: "    if (isNobodys(parts.content)) {",
       replace: "    if (!isNobodys(parts.content) && parts.content.headDamaged) {",
       breaks: "whole records are charged; the damaged one is kept aside",
@@ -110,7 +110,7 @@ export const journalMutations = within(
     },
     {
       name: "a second process takes the journal of the first",
-      file: "journal/open-journal.ts",
+      file: "open-journal.ts",
       find: "    if (unlock === undefined) {\n      continue;\n    }",
       replace: "",
       breaks: "the second takes a place of its own, or is refused",
@@ -119,7 +119,7 @@ export const journalMutations = within(
     },
     {
       name: "a full disk lets requests in",
-      file: "journal/file-journal.ts",
+      file: "file-journal.ts",
       find: "    this.#healthy = false;\n    this.#flushLater(retryMs);",
       replace: "    this.#flushLater(retryMs);",
       breaks: "nothing new is admitted",

@@ -32,7 +32,7 @@ export const settlementMutations = within(
     },
     {
       name: "a recovered charge does not know the terms of its admission",
-      file: "ledger/recovery.ts",
+      file: "recovery.ts",
       find: "...(maxRates === undefined ? {} : { maxRates }),",
       replace: "",
       breaks: "The journal and the charge keep the rates.",
@@ -40,7 +40,7 @@ export const settlementMutations = within(
     },
     {
       name: "a recovered charge counts in no budget",
-      file: "ledger/recovery.ts",
+      file: "recovery.ts",
       find: "...(budgetSliceId === undefined ? {} : { budgetSliceId }),",
       replace: "",
       breaks: "A charge that comes after that still counts, in its own window, beyond the limit if need be",
@@ -48,7 +48,7 @@ export const settlementMutations = within(
     },
     {
       name: "requests that ran when a core died are forgotten",
-      file: "ledger/recovery.ts",
+      file: "recovery.ts",
       find: "    if (isDue(charge, known.get(charge.runId))) {",
       replace: "    if (!isDue(charge, known.get(charge.runId))) {",
       breaks: "its next start charges what its journal has",
@@ -56,7 +56,7 @@ export const settlementMutations = within(
     },
     {
       name: "what an earlier process had leased stays leased",
-      file: "ledger/recovery.ts",
+      file: "recovery.ts",
       find: "  await wallets.closeSlices(adopted.map((slice) => slice.id));",
       replace: "  await wallets.closeSlices([]);",
       breaks: "The slices go back. No hold leaks.",
@@ -64,7 +64,7 @@ export const settlementMutations = within(
     },
     {
       name: "what an earlier process had leased of budgets stays leased",
-      file: "ledger/recovery.ts",
+      file: "recovery.ts",
       find: "  await budgets.closeSlices(adoptedBudgets);",
       replace: "  await budgets.closeSlices([]);",
       breaks: "A dead core's slices go back, as those of credits do.",
@@ -72,7 +72,7 @@ export const settlementMutations = within(
     },
     {
       name: "a promise does not carry the cost that was told",
-      file: "ledger/settlement/settler/open-charges.ts",
+      file: "settlement/settler/open-charges.ts",
       find: "open.charge = withTold(open.charge); // whatever becomes of it meanwhile costs no more",
       replace: "",
       breaks: "**A promise carries that cost**",
@@ -80,7 +80,7 @@ export const settlementMutations = within(
     },
     {
       name: "a charge is told though the journal did not take its promise",
-      file: "ledger/settlement/settler/open-charges.ts",
+      file: "settlement/settler/open-charges.ts",
       find: "if (!(await this.#journal.promise(promised))) {",
       replace: "if ((await this.#journal.promise(promised)) && waiting.length < 0) {",
       breaks: "A charge that was acknowledged is kept.",
@@ -88,7 +88,7 @@ export const settlementMutations = within(
     },
     {
       name: "a charge whose slices are lost is dropped",
-      file: "ledger/settlement/settler/settler.ts",
+      file: "settlement/settler/settler.ts",
       find: 'return open.fenced === undefined ? "renew" : "done";',
       replace: 'return "done";',
       breaks: "its slices are another core's by now: it is made anew from what is left",
@@ -96,7 +96,7 @@ export const settlementMutations = within(
     },
     {
       name: "the rest of a run that a successor charged is not charged",
-      file: "ledger/settlement/settler/run-rest.ts",
+      file: "settlement/settler/run-rest.ts",
       find: 'if (stored.status !== "recovered" || inputTokens + outputTokens === 0) {',
       replace: 'if (stored.status === "recovered" || inputTokens + outputTokens === 0) {',
       breaks: "What the first core counted beyond that is charged as a further run of the same request",
@@ -104,7 +104,7 @@ export const settlementMutations = within(
     },
     {
       name: "a run that a successor charged in part is charged whole once more",
-      file: "ledger/settlement/settler/run-rest.ts",
+      file: "settlement/settler/run-rest.ts",
       find: "const outputTokens = Math.max(0, charge.outputTokens - stored.outputTokens);",
       replace: "const outputTokens = charge.outputTokens;",
       breaks: "each token once",
@@ -112,7 +112,7 @@ export const settlementMutations = within(
     },
     {
       name: "each process makes another id for the rest of a run",
-      file: "ledger/settlement/settler/run-rest.ts",
+      file: "settlement/settler/run-rest.ts",
       find: "update(`rest of ${runId} ${requestId}`)",
       replace: "update(`rest of ${runId} ${requestId} ${performance.now()}`)",
       breaks: once,
@@ -120,7 +120,7 @@ export const settlementMutations = within(
     },
     {
       name: "a charge that cannot be made is nowhere",
-      file: "ledger/settlement/settler/steps.ts",
+      file: "settlement/settler/steps.ts",
       find: "        await this.#parts.deadLetters.put(charge, reason);",
       replace: "",
       breaks:
@@ -129,7 +129,7 @@ export const settlementMutations = within(
     },
     {
       name: "a superseded charge keeps its money out of reach",
-      file: "ledger/settlement/conclusions.ts",
+      file: "settlement/conclusions.ts",
       find: "this.#tell(charge, (wallet, lines) => wallet.revert(lines));",
       replace: "",
       breaks: "its run was charged already: the rest is charged, if there is any",
@@ -137,7 +137,7 @@ export const settlementMutations = within(
     },
     {
       name: "the journal keeps what is settled",
-      file: "ledger/settlement/conclusions.ts",
+      file: "settlement/conclusions.ts",
       find: "    journal.forget(run);\n    if",
       replace: "    if",
       breaks: "its charge until that is SETTLED",
@@ -145,7 +145,7 @@ export const settlementMutations = within(
     },
     {
       name: "a shortfall is not known to be owed",
-      file: "ledger/settlement/conclusions.ts",
+      file: "settlement/conclusions.ts",
       find: "      if (charge.shortfall > 0) {",
       replace: "      if (charge.shortfall < 0) {",
       breaks: "The shortfall becomes the account's debt.",
@@ -153,7 +153,7 @@ export const settlementMutations = within(
     },
     {
       name: "a group of charges with an impossible one is given up as a whole",
-      file: "ledger/settlement/settler/group-commit.ts",
+      file: "settlement/settler/group-commit.ts",
       find: "    if (group.length === 1 && only !== undefined) {",
       replace:
         "    for (const { open, conclude } of group.slice(1)) {\n      conclude({ impossible: findFault(open.charge) ?? error });\n    }\n    if (only !== undefined) {",
@@ -162,7 +162,7 @@ export const settlementMutations = within(
     },
     {
       name: "a charge's reply that was lost makes it a charge of unknown origin",
-      file: "ledger/settlement/settler/steps.ts",
+      file: "settlement/settler/steps.ts",
       find: "const mayBeOurs = doubtful || promised;",
       replace: "const mayBeOurs = doubtful && !promised && stored.cost < 0;",
       breaks: "What was stored is recognised by its run id",
@@ -170,7 +170,7 @@ export const settlementMutations = within(
     },
     {
       name: "a count that is no number is charged as it is",
-      file: "ledger/settlement/charge-faults.ts",
+      file: "settlement/charge-faults.ts",
       find: "if (isCount(inputTokens) && isCount(outputTokens) && costOf(counted, rates) <= maxAmount) {",
       replace: "if (costOf(counted, rates) !== maxAmount) {",
       breaks: "A count beyond its bound is charged as the bound.",

@@ -8,7 +8,7 @@ const held = "Before a request runs, its worst case is **held**";
 export const walletMutations = within({ source: "src/money/ledger/wallet", tests: "test/money/ledger" }, [
   {
     name: "a lot beyond the second is forgotten when a charge is paid",
-    file: "ledger/wallet/paid-cost.ts",
+    file: "paid-cost.ts",
     find: "for (const slice of slices) {",
     replace: "for (const slice of slices.slice(0, 2)) {",
     breaks: "A request may span credits.",
@@ -17,7 +17,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "the dearest lot pays first",
-    file: "ledger/wallet/paid-cost.ts",
+    file: "paid-cost.ts",
     find: "for (const slice of slices) {",
     replace:
       "const dear = (one: OpenSlice) => known.find(one, model)?.output ?? 0;\n  for (const slice of slices.toSorted((a, b) => dear(b) - dear(a))) {",
@@ -27,7 +27,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a lot that came in later pays by its own rates, however dear",
-    file: "ledger/wallet/paid-cost.ts",
+    file: "paid-cost.ts",
     find: "const capped = { input: Math.min(rates.input, terms.input), output: Math.min(rates.output, terms.output) };",
     replace: "const capped = rates;",
     breaks: "never above these rates, even if its own price list is dearer",
@@ -36,7 +36,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "what a lot paid of a token is owed once more",
-    file: "ledger/wallet/paid-cost.ts",
+    file: "paid-cost.ts",
     find: "costOf(unpaid, terms) - (due === undefined ? 0 : first - due)",
     replace: "costOf(unpaid, terms) - (due === undefined ? 0 : first - first)",
     breaks: "less what a credit had already paid of the first of them",
@@ -45,7 +45,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "tokens that a lot cannot pay in full are rounded up",
-    file: "ledger/wallet/split.ts",
+    file: "split.ts",
     find: "Math.floor(money / rate)",
     replace: "Math.ceil(money / rate)",
     breaks: "there is no rounding and no floating point",
@@ -54,7 +54,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a token that two lots share costs the higher of their rates",
-    file: "ledger/wallet/split.ts",
+    file: "split.ts",
     find: "lowest: Math.min(lowest, this.#rateOfNext(rates))",
     replace: "lowest: Math.max(lowest, this.#rateOfNext(rates))",
     breaks: "the token costs the lower of the two rates",
@@ -63,7 +63,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a shared token is paid twice",
-    file: "ledger/wallet/split.ts",
+    file: "split.ts",
     find: 'this.unpaid[this.unpaid.inputTokens > 0 ? "inputTokens" : "outputTokens"]--;',
     replace: "",
     breaks: "the next credit finishes that token",
@@ -96,7 +96,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a request is held at the rates of the last lot",
-    file: "ledger/wallet/wallet-rates.ts",
+    file: "wallet-rates.ts",
     find: "input = Math.max(input, rates.input);\n      output = Math.max(output, rates.output);",
     replace: "input = rates.input;\n      output = rates.output;",
     breaks: highest,
@@ -104,7 +104,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "rates stay those of the money that was there before",
-    file: "ledger/wallet/wallet-rates.ts",
+    file: "wallet-rates.ts",
     find: "  otherMoney(): void {\n    this.#max.clear();",
     replace: "  otherMoney(): void {",
     breaks: highest,
@@ -112,7 +112,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a charge that the store has covered keeps its money out of reach",
-    file: "ledger/wallet/wallet-slices.ts",
+    file: "wallet-slices.ts",
     find: "    slice.available += line.cost;\n    this.#available += line.cost;\n    this.#check();",
     replace: "    this.#check();",
     breaks: "its slices are another core's by now: it is made anew from what is left",
@@ -120,7 +120,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a used-up slice is never closed",
-    file: "ledger/wallet/wallet-slices.ts",
+    file: "wallet-slices.ts",
     find: "const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);",
     replace: "const ids = this.#drained.filter((slice) => slice.uncommitted < 0).map((slice) => slice.id);",
     breaks: "They are kept until the store has closed them.",
@@ -128,7 +128,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a used-up slice is closed before the store has its charges",
-    file: "ledger/wallet/wallet-slices.ts",
+    file: "wallet-slices.ts",
     find: "const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);",
     replace: "const ids = this.#drained.map((slice) => slice.id);",
     breaks: "Splitting a charge over lots keeps every token and every pico-USD.",
@@ -136,7 +136,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "what is given back stays in the wallet",
-    file: "ledger/wallet/wallet-slices.ts",
+    file: "wallet-slices.ts",
     find: "        slice.available -= amount;\n        slice.granted -= amount;\n        this.#available -= amount;\n        left",
     replace: "        left",
     breaks: "An admission leaves no less than zero free.",
@@ -144,7 +144,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "an audit lowers nothing",
-    file: "ledger/wallet/wallet-slices.ts",
+    file: "wallet-slices.ts",
     find: "const less = Math.max(0, slice.available - (unspent.get(slice.id) ?? slice.available));",
     replace: "const less = Math.min(0, slice.available - (unspent.get(slice.id) ?? slice.available));",
     breaks: "When the database is back, cores keep what nobody else has taken.",
@@ -168,7 +168,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a charge costs more than was told",
-    file: "ledger/wallet/terms-within.ts",
+    file: "terms-within.ts",
     find: "if (priceOf(terms) <= most) {",
     replace: "if (priceOf(terms) >= 0) {",
     breaks: "the receipt has lower rates rather than a higher cost",
@@ -176,7 +176,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "who waits for money is served in any order",
-    file: "ledger/wallet/wait-queue.ts",
+    file: "wait-queue.ts",
     find: "if (this.#tickets[0] === ticket && this.#clock.monotonic() < deadline) {",
     replace: "if (this.#clock.monotonic() < deadline) {",
     breaks: "first come, first served",
@@ -185,7 +185,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a request that waits is not woken when money becomes free",
-    file: "ledger/wallet/wait-queue.ts",
+    file: "wait-queue.ts",
     find: "    first.wake?.();",
     replace: "",
     breaks: "the new request waits for it, up to two seconds",
@@ -194,7 +194,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "paid debts take no money",
-    file: "ledger/wallet/debts.ts",
+    file: "debts.ts",
     find: "      lot.spent += amount;",
     replace: "",
     breaks: "Top-ups + grants = balance + spend + refunds + expired − debt",
@@ -202,7 +202,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   },
   {
     name: "a debt stays though money of the account has become free",
-    file: "ledger/wallet/cache/cached-wallet.ts",
+    file: "cache/cached-wallet.ts",
     find: "    if (!this.wallet.canPayDebt) {\n      return false;",
     replace: "    if (this.wallet.canPayDebt) {\n      return false;",
     breaks: "Any money of the account that becomes free pays it at once",

@@ -16,8 +16,8 @@ interface Dependencies {
   readonly settler: Pick<Settler, "remake">;
   /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
-  /** Which continuation of the database is used: each promotion of a standby begins the next. Undefined: it is unknown. */
-  readonly timeline: () => number | undefined;
+  /** Counts how often the database changed hands. */
+  readonly turns: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "putBack">;
@@ -36,11 +36,11 @@ export class LostCharges {
   readonly #parts: Dependencies;
   /** By run, oldest first. */
   readonly #kept = new Map<string, Kept>();
-  #timeline: number | undefined;
+  #turns: number;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
-    this.#timeline = parts.timeline();
+    this.#turns = parts.turns();
   }
 
   /** Remembers a charge that the store has acknowledged. */
@@ -58,10 +58,10 @@ export class LostCharges {
 
   /** Looks for lost charges when the database has changed hands since the last look. */
   async look(): Promise<void> {
-    const timeline = this.#parts.timeline();
-    if (timeline !== this.#timeline) {
+    const turns = this.#parts.turns();
+    if (turns !== this.#turns) {
       await this.putBack();
-      this.#timeline = timeline;
+      this.#turns = turns;
     }
   }
 

@@ -9,13 +9,13 @@ let stored: Set<string>;
 let asked: number;
 let remade: Charge[];
 let log: object[];
-let timeline: number;
+let turns: number;
 let keptFrom: number;
 let lost: LostCharges;
 
 beforeEach(() => {
   clock = new ManualClock(Date.UTC(2026, 0, 31));
-  [stored, asked, remade, log, timeline, keptFrom] = [new Set(), 0, [], [], 1, 0];
+  [stored, asked, remade, log, turns, keptFrom] = [new Set(), 0, [], [], 1, 0];
   const nothing = () => {};
   lost = new LostCharges({
     store: {
@@ -31,7 +31,7 @@ beforeEach(() => {
         remade.push(charge);
       },
     },
-    timeline: () => timeline,
+    turns: () => turns,
     readKeptFrom: async () => keptFrom,
     clock,
     logger: { debug: nothing, info: nothing, warn: nothing, error: (fields) => void log.push(fields) },
@@ -53,7 +53,7 @@ test("what the database lacks after a promotion is made again, for what its clie
   await lost.look();
   expect(asked).toBe(0); // it did not change hands
   stored.delete("2");
-  timeline = 2;
+  turns = 2;
   await lost.look();
   expect(remade).toMatchObject([{ runId: "2", told: 7 }]);
   expect(log).toEqual([{ requests: ["request of 2"], since: "2026-01-31T00:00:00.000Z", olderAreUnknown: false }]);
@@ -63,7 +63,7 @@ test("what the database lacks after a promotion is made again, for what its clie
 
 test("a store that does not answer is asked again", async () => {
   store("1");
-  timeline = 2;
+  turns = 2;
   const { settled } = { settled: stored.has };
   stored.has = () => {
     throw new Error("away");
