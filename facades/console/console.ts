@@ -59,7 +59,7 @@ export function createConsole(parts: Dependencies): RequestListener {
     }
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return sendNote(response, 405, "Not allowed", "This address is only read.");
+      return sendNote(response, parts.site, 405, "Not allowed", "This address is only read.");
     }
     return servePage(path, request, response);
   }
@@ -110,13 +110,13 @@ export function createConsole(parts: Dependencies): RequestListener {
       return;
     }
     if (!isPage(path)) {
-      return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
+      return sendNote(response, parts.site, 404, "There is no such page", "The console begins at /overview.");
     }
     if (path !== "/sign-in" && (await hasEnded(request))) {
       return path === "/" ? serveHome(request, response, parts, core) : redirectToSignIn(request, response);
     }
     if (!sendFile(files, "index.html", request, response)) {
-      sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
+      sendNote(response, parts.site, 503, "The console was not built", "Run npm run build:console and start again.");
     }
   }
 
