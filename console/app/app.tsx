@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { siteName } from "../contract/site.ts";
 import { SignInPage } from "../pages/sign-in/page.tsx";
 import { isConnectionLost } from "./connection.ts";
 import { navigate, path, query } from "./router.ts";
@@ -27,7 +28,7 @@ function Unreachable() {
   return (
     <main class="door">
       <div class="door-box">
-        <h1>Tollgate cannot be reached</h1>
+        <h1>{siteName()} cannot be reached</h1>
         <p class="muted" role="status">
           This page tries again by itself.
         </p>

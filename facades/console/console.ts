@@ -10,6 +10,7 @@ import { createHeaders, createStyle } from "../http/site/style.ts";
 import { callPaths } from "./calls/forward.ts";
 import { isSameOrigin } from "./calls/same-origin.ts";
 import { type Dependencies, readReach } from "./dependencies.ts";
+import { nameIndex } from "./pages/index-page.ts";
 import { sendNote } from "./pages/note.ts";
 import { isPage } from "./pages/page-paths.ts";
 import { setSecurityHeaders } from "./pages/security-headers.ts";
@@ -33,6 +34,7 @@ const links = [
 /** Serves the console under one origin: its pages, sign-in, the core's calls and the playground. */
 export function createConsole(parts: Dependencies): RequestListener {
   const core = new CoreSessions(parts.transport, parts.isTrustedProxy);
+  const files = nameIndex(parts.files, parts.site);
   const sessionCalls = createSessionCalls(parts, core);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -104,7 +106,7 @@ export function createConsole(parts: Dependencies): RequestListener {
   }
 
   async function servePage(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (path !== "/index.html" && sendFile(parts.files, path.slice(1), request, response)) {
+    if (path !== "/index.html" && sendFile(files, path.slice(1), request, response)) {
       return;
     }
     if (!isPage(path)) {
@@ -113,7 +115,7 @@ export function createConsole(parts: Dependencies): RequestListener {
     if (path !== "/sign-in" && (await hasEnded(request))) {
       return path === "/" ? serveHome(request, response, parts, core) : redirectToSignIn(request, response);
     }
-    if (!sendFile(parts.files, "index.html", request, response)) {
+    if (!sendFile(files, "index.html", request, response)) {
       sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
     }
   }

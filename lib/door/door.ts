@@ -4,10 +4,11 @@ import { UnreadAnswers } from "../net/unread-answers.ts";
 import { boundToMemory } from "../overload/memory.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { BoundName, ListenerName } from "./bounds.ts";
-import { type ConnectionLimits, Connections } from "./connections.ts";
+import { Connections } from "./connections/connections.ts";
+import type { ConnectionLimits } from "./connections/limits.ts";
+import { NetworkCounts } from "./counts/network-counts.ts";
+import { Pace } from "./counts/pace.ts";
 import { unwantedBytesPerSecond } from "./drain.ts";
-import { NetworkCounts } from "./network-counts.ts";
-import { Pace } from "./pace.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
 export const defaultLimits: ConnectionLimits = {

@@ -100,6 +100,16 @@ const attacks: Partial<
     options: { limits: { connections: 6, connectionsPerAddress: 3 } },
     attack: openMany(4),
   },
+  connection_rate: {
+    options: { limits: { connections: 1000, connectionsPerAddress: 100 } },
+    async attack({ open }) {
+      for (let at = 0; at <= 100; at += 1) {
+        const socket = open(stranger);
+        await new Promise((done) => socket.once("connect", done));
+        socket.destroy();
+      }
+    },
+  },
   idle: {
     options: { limits: { connections: 10, connectionsPerAddress: 10 } },
     async attack(started, clock) {

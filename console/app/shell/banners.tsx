@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { siteName } from "../../contract/site.ts";
 import { isConnectionLost } from "../connection.ts";
 import { session } from "../session.ts";
 
@@ -11,7 +12,7 @@ export function Banners() {
     <>
       <div aria-live="polite" class={isConnectionLost.value ? "banner warn" : "visually-hidden"}>
         {isConnectionLost.value
-          ? "The connection to Tollgate is lost. What you see is from before; it is tried again."
+          ? `The connection to ${siteName()} is lost. What you see is from before; it is tried again.`
           : ""}
       </div>
       {session.value?.insecure && (

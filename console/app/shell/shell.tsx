@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { siteName } from "../../contract/site.ts";
 import { Finder } from "../finder/finder.tsx";
 import { PageOutlet } from "../page-outlet.tsx";
 import { path } from "../router.ts";
@@ -26,7 +27,7 @@ export function Shell() {
           <div class="brand-row">
             <a class="brand" href="/overview">
               <Mark />
-              Tollgate
+              {siteName()}
             </a>
             <button
               type="button"

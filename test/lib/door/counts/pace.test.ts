@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { Pace } from "#lib/door/pace.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { Pace } from "#lib/door/counts/pace.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 function start() {
   const clock = new ManualClock();
@@ -45,15 +45,4 @@ test("this machine, where a proxy may run, has as many as a /24", () => {
     expect(takeAll(address, 80)).toBe(0);
     expect(pace.take(address, 1)).toBe(25);
   }
-});
-
-test("no more than 20,000 networks are kept", () => {
-  const { clock, pace } = start();
-  for (let at = 0; at < 21_000; at += 1) {
-    pace.take(`10.${at >> 8}.${at & 255}.1`, 1);
-  }
-  expect(pace.size).toBe(20_000);
-  clock.advance(1000);
-  pace.take("192.0.2.1", 1);
-  expect(pace.size).toBe(2);
 });

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { expect, test } from "@jest/globals";
-import { Connections } from "#lib/door/connections.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { Connections } from "#lib/door/connections/connections.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 /** A connection that is only counted. */
 class FakeSocket extends EventEmitter {
@@ -91,6 +91,29 @@ test.each([
   expect(taken).toHaveLength(name === "a /64" ? 20 : 80);
 });
 
+test("no idle connection gives way for one that is refused", () => {
+  const { enter, clock, connections, refused } = start({ connections: 100, connectionsPerAddress: 40 });
+  const others = Array.from({ length: 60 }, (_, at) => enter(`192.0.2.${at}`));
+  for (let at = 0; at < 40; at += 1) {
+    connections.begin(enter("203.0.113.1"));
+  }
+  const left = () => others.filter(({ destroyed }) => !destroyed).length;
+  clock.advance(1000);
+  const before = left();
+  expect(enter("203.0.113.1").destroyed).toBe(true);
+  expect(refused.at(-1)).toBe("connections_per_address");
+  expect(left()).toBe(before);
+});
+
+test("new connections have a rate, and one that is refused for it takes no place", () => {
+  const { enter, connections, refused } = start({ connections: 1000, connectionsPerAddress: 40 });
+  for (let at = 0; at < 100; at += 1) {
+    enter("203.0.113.1").destroy();
+  }
+  expect(enter("203.0.113.1").destroyed).toBe(true);
+  expect([refused, connections.size]).toEqual([["connection_rate"], 0]);
+});
+
 test("a trusted proxy's connections are not its own, and are kept", () => {
   const { enter, clock } = start({ connections: 100, connectionsPerAddress: 2 }, "192.0.2.9");
   const proxied = Array.from({ length: 90 }, () => enter("192.0.2.9"));
@@ -100,8 +123,9 @@ test("a trusted proxy's connections are not its own, and are kept", () => {
 });
 
 test("places that are left are free, and what is closed twice counts once", () => {
-  const { enter, connections } = start(usual);
+  const { enter, connections, clock } = start(usual);
   for (let round = 0; round < 50; round++) {
+    clock.advance(1000);
     const all = Array.from({ length: 20 }, () => enter("203.0.113.1"));
     expect(all.every(({ destroyed }) => !destroyed)).toBe(true);
     for (const socket of all) {

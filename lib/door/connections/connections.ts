@@ -1,21 +1,10 @@
 import type { Socket } from "node:net";
-import { isThisMachine, toNetwork, toWiderNetwork } from "../net/network.ts";
-import type { Clock } from "../time/clock.ts";
-import type { BoundName } from "./bounds.ts";
-import { NetworkCounts } from "./network-counts.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { BoundName } from "../bounds.ts";
+import { NetworkCounts } from "../counts/network-counts.ts";
+import { Arrivals } from "./arrivals.ts";
+import { type ConnectionLimits, mostOf, type Networks, toNetworks } from "./limits.ts";
 
-/** How many connections a listener takes. */
-export interface ConnectionLimits {
-  /** The total. */
-  readonly connections: number;
-  /** From one address, unless it is a trusted proxy's. Programs on this machine may have half of the total. */
-  readonly connectionsPerAddress: number;
-  /** How long a new connection may be silent, TLS included, in milliseconds. */
-  readonly firstBytesMs: number;
-}
-
-/** How many times the connections of an address the network around it may have: it has more subscribers. */
-const widerTimes = 4;
 /** The part of the places beyond which idle connections give way. */
 const crowdedPart = 0.9;
 /** Milliseconds after which a connection counts as idle: a newer one is about to ask. */
@@ -23,16 +12,6 @@ const idleMs = 1000;
 
 /** The ends of a connection, as a socket of TCP or TLS tells them. */
 export type Ends = Pick<Socket, "remoteAddress" | "remotePort">;
-
-/** The networks that an address counts for. */
-interface Networks {
-  readonly own: string;
-  readonly wider: string;
-}
-
-function toNetworks(address: string): Networks {
-  return { own: toNetwork(address), wider: toWiderNetwork(address) };
-}
 
 /** One connection's place. */
 interface Place {
@@ -60,6 +39,7 @@ export class Connections {
   readonly #known = new WeakMap<Ends, Place>();
   readonly #narrow = new NetworkCounts();
   readonly #wide = new NetworkCounts();
+  readonly #arrivals: Arrivals;
   /** Connections without a running request, by their wider network; idle for longest first. */
   readonly #idle = new Map<string, Set<Place>>();
 
@@ -71,6 +51,7 @@ export class Connections {
   ) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#arrivals = new Arrivals(limits, clock);
     this.#isTrusted = isTrusted;
     this.#refused = refused;
   }
@@ -86,15 +67,21 @@ export class Connections {
     if (address === undefined) {
       return void socket.destroy();
     }
-    if (this.#places.size >= this.#limits.connections * crowdedPart) {
-      this.#makeRoom();
-    }
-    if (this.#places.size >= this.#limits.connections) {
-      return void this.#refuse(socket, "connections");
-    }
     const networks = this.#isTrusted(address) ? undefined : toNetworks(address);
+    if (networks !== undefined && !this.#arrivals.enter(networks)) {
+      return void this.#refuse(socket, "connection_rate");
+    }
     if (networks !== undefined && !this.#count(networks)) {
       return void this.#refuse(socket, "connections_per_address");
+    }
+    if (this.#places.size >= this.#limits.connections * crowdedPart) {
+      this.#makeRoom(); // for one that is let in: no other connection gives way for a refused one
+    }
+    if (this.#places.size >= this.#limits.connections) {
+      if (networks !== undefined) {
+        this.#leave(networks);
+      }
+      return void this.#refuse(socket, "connections");
     }
     this.#add(socket, `${address} ${socket.remotePort}`, networks);
   }
@@ -149,14 +136,12 @@ export class Connections {
   }
 
   /** Counts a connection for its networks, where an idle one of theirs may give way. False: they have too many. */
-  #count({ own, wider }: Networks): boolean {
-    const { connections, connectionsPerAddress } = this.#limits;
-    const isOwn = isThisMachine(own);
-    const most = isOwn ? Math.max(connections / 2, connectionsPerAddress) : connectionsPerAddress;
+  #count(networks: Networks): boolean {
+    const { own, wider } = networks;
+    const { most, mostWider } = mostOf(networks, this.#limits);
     if (!this.#narrow.add(own, most) && !(this.#closeIdle(wider, own) && this.#narrow.add(own, most))) {
       return false;
     }
-    const mostWider = isOwn ? connections : most * widerTimes;
     if (this.#wide.add(wider, mostWider) || (this.#closeIdle(wider) && this.#wide.add(wider, mostWider))) {
       return true;
     }
