@@ -219,7 +219,8 @@ describe.each(dialects)("%s", (dialect) => {
       );
       const working = retention().work();
       await eventually("the archive waits", async () => {
-        const { rows } = await other.query("select 1 from pg_locks where not granted and mode = 'ShareLock'");
+        const waiting = "select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))";
+        const { rows } = await other.query(waiting);
         return rows.length > 0;
       });
       await other.query("commit");
