@@ -52,11 +52,7 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
 /** The bound that an answer has. Undefined: none. */
 function boundOf(response: ServerResponse): "refusals" | "uncounted" | undefined {
   const { statusCode: status } = response;
-  if (status >= 500) {
-    return undefined; // the service's own fault
-  }
-  if (status >= 400) {
-    return "refusals";
-  }
-  return counted.has(response) ? undefined : "uncounted";
+  const isRefusal = status >= 400 && status < 500;
+  const otherwise = counted.has(response) ? undefined : "uncounted";
+  return isRefusal ? "refusals" : otherwise;
 }

@@ -73,7 +73,7 @@ test("a refusal beyond its network's pace waits for its turn, and nobody else do
   expect(service.refused).toEqual(["refusals"]);
 });
 
-test.each([200, 204, 303, 304])(
+test.each([200, 204, 303, 304, 503])(
   "an answer %d that nothing counts waits for its turn beyond a pace, too",
   async (status) => {
     const { clock, refused, open } = await start();
@@ -90,16 +90,6 @@ test.each([200, 204, 303, 304])(
     expect(refused).toEqual(["uncounted"]);
   },
 );
-
-test("what is the service's own fault waits for nothing", async () => {
-  const { open, refused } = await start();
-  const client = open("127.8.0.1");
-  client.socket.write(ask(503).repeat(120));
-  await eventually("all are answered", () => client.count() === 120);
-  client.socket.write(ask(503).repeat(120));
-  await eventually("all of the next are answered", () => client.count() === 240);
-  expect(refused).toEqual([]);
-});
 
 test("a client that does not wait for its turn keeps its place until then", async () => {
   const service = await start({}, 1);

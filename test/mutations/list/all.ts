@@ -4,6 +4,7 @@ import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
+import { doorMutations } from "./doors.ts";
 import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
 import { newsMutations } from "./news.ts";
@@ -11,7 +12,7 @@ import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
 import { walletMutations } from "./wallet.ts";
 
-/** Faults of the money code that tests or simulated worlds must notice. */
+/** Faults of the money code and of listeners that tests or simulated worlds must notice. */
 export const mutations: readonly Mutation[] = [
   ...walletMutations,
   ...admissionMutations,
@@ -24,4 +25,5 @@ export const mutations: readonly Mutation[] = [
   ...historyMutations,
   ...checkoutMutations,
   ...newsMutations,
+  ...doorMutations,
 ];
