@@ -4,6 +4,7 @@ import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
+import { doorMutations } from "./doors.ts";
 import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
 import { keyMutations } from "./keys.ts";
@@ -13,7 +14,7 @@ import { storeMutations } from "./store.ts";
 import { termsMutations } from "./terms.ts";
 import { walletMutations } from "./wallet.ts";
 
-/** Faults of the money code that tests or simulated worlds must notice. */
+/** Faults of the money code and of listeners that tests or simulated worlds must notice. */
 export const mutations: readonly Mutation[] = [
   ...walletMutations,
   ...termsMutations,
@@ -28,4 +29,5 @@ export const mutations: readonly Mutation[] = [
   ...checkoutMutations,
   ...keyMutations,
   ...newsMutations,
+  ...doorMutations,
 ];
