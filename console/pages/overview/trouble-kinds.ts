@@ -16,5 +16,7 @@ export const troubleKinds: Readonly<Record<string, Kind>> = {
   usage_events_not_taken: { title: "Usage events are not taken", page: "/settings" },
   database: { title: "The database is in trouble", page: "/settings" },
   mails_not_sent: { title: "Mails are not sent", page: "/settings" },
+  disk_full: { title: "A disk is nearly full", page: "/settings" },
+  certificate_ends: { title: "The certificate is about to end", page: "/settings" },
   clocks_apart: { title: "The clocks disagree", page: "/settings" },
 };

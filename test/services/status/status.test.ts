@@ -13,6 +13,7 @@ function open(parts: Partial<Dependencies> = {}) {
     lastProof: () => undefined,
     admits: () => true,
     findStored: async () => [],
+    findOnMachine: async () => [],
     ...{ clock, logger: errorLogger },
     ...parts,
   });
