@@ -7,6 +7,7 @@ import { faults, localFaults, nightlyFaults } from "./faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
+import { CreditLineJudge } from "./judges/credit-lines.ts";
 import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeKeys } from "./judges/keys.ts";
@@ -118,6 +119,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   };
   const spending = new SpendingJudge(world);
   const lots = new LotJudge(world);
+  const creditLines = new CreditLineJudge(world);
   const lines = new LineJudge(world);
   for (const machine of machines) {
     machine.start();
@@ -168,6 +170,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeCharges(world);
   judgeLetters(world);
   lots.judge();
+  creditLines.judge();
   lines.judge();
   await judgeArchives(world);
   judgeDeeds(world);

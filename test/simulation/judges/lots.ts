@@ -1,16 +1,11 @@
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
+import { owedBy } from "./credit-lines.ts";
 
-/** SQL: what an account owes on its credit line. */
-const owedBy = (account: string) => `(select coalesce(sum(spent - repaid + (
-    select coalesce(sum(slice.spent), 0) from main.slice where slice.lot_id = credit.id and open)), 0)
-  from main.lot credit where credit.account_id = ${account} and credit.kind = 'credit')`;
-
-/** What was there when a lot came in, or money went back. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
+/** What was there when a lot came in. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
 const listen = `
   create temp table if not exists lot_birth (lot_id text primary key, prices integer, own text, debt integer not null,
     owed integer not null);
-  create temp table if not exists refund_birth (payment_id text primary key, owed integer not null);
   create temp trigger if not exists lot_is_born after insert on main.lot when new.id not like '%-bbbb-8000-%'
   begin
     insert or ignore into lot_birth
@@ -20,21 +15,7 @@ const listen = `
       (select debt from main.account where id = new.account_id), case when new.kind = 'paid' then ${owedBy("new.account_id")} else 0 end
     from main.price_version;
   end;
-  create temp trigger if not exists refund_is_born after insert on main.payment when new.kind = 'refund'
-  begin
-    insert or ignore into refund_birth
-    select new.id, debt + ${owedBy("new.account_id")} from main.account where id = new.account_id;
-  end;
-  delete from temp.lot_birth;
-  delete from temp.refund_birth;`;
-
-const stopListening = `
-  drop table temp.lot_birth; drop trigger if exists temp.lot_is_born;
-  drop table temp.refund_birth; drop trigger if exists temp.refund_is_born;`;
-
-const dayMs = 86_400_000;
-/** Milliseconds after which cores have fitted credit lines to other prices, once all works. */
-const noticedMs = 130_000;
+  delete from temp.lot_birth;`;
 
 /** Milliseconds between a request's look at its money and its admission, when the lease of its budget is slow. */
 const slackMs = 12_000;
@@ -51,13 +32,11 @@ export class LotJudge {
   judge(): void {
     this.#judgeLists();
     this.#judgeDebts();
-    this.#judgeRepayments();
-    this.#judgeLines();
     this.#judgeOrder();
     if (!this.#world.clocksMoved) {
       this.#judgeLapsed();
     }
-    this.#world.server.database.exec(stopListening);
+    this.#world.server.database.exec("drop table temp.lot_birth; drop trigger if exists temp.lot_is_born");
   }
 
   /** A lot pays by the list that was the newest when it came in, and by its account's own prices of that moment. */
@@ -91,53 +70,6 @@ export class LotJudge {
     );
     for (const { id, debt, paid } of unpaid) {
       history.violation("debts", `lot ${id} came in beside a debt of ${debt}, of which ${paid} was paid`);
-    }
-  }
-
-  /** A credit line is repaid out of bought money alone, and no money goes back while anything is owed. */
-  #judgeRepayments(): void {
-    const { server, history } = this.#world;
-    const given = server.tables.all<{ account: string; repaid: number; bought: number }>(
-      `select account, repaid, bought from (
-         select account_id as account, sum(case entry.kind when 'repaid' then amount else 0 end) as repaid,
-           sum(case when entry.kind = 'debt' and lot.kind = 'paid' then amount else 0 end) as bought
-         from lot_entry entry join lot on lot.id = lot_id where entry.kind in ('debt', 'repaid') group by account_id, entry.at) moment
-       where repaid > bought`,
-    );
-    for (const { account, repaid, bought } of given) {
-      history.violation(
-        "debts",
-        `account ${account} repaid ${repaid} on its credit line, and bought money paid ${bought}`,
-      );
-    }
-    const back = server.tables.all<{ id: string; owed: number }>(
-      "select id, birth.owed from payment join temp.refund_birth birth on payment_id = id where birth.owed > 0",
-    );
-    for (const { id, owed } of back) {
-      history.violation("debts", `refund ${id} went back while ${owed} was owed`);
-    }
-  }
-
-  /** What is repaid of a credit line can be drawn again, and what is left of it has the prices of the day. */
-  #judgeLines(): void {
-    const { server, history, timeline, trueTime } = this.#world;
-    const less = server.tables.all<{ id: string; line: number; drawable: number }>(
-      `select id, line, drawable from (
-         select account.id, credit_line as line, coalesce(sum(granted - refunded - repaid), 0) as drawable
-         from account left join lot on lot.account_id = account.id and kind = 'credit' where credit_line > 0 group by account.id) lines
-       where drawable < line`,
-    );
-    for (const { id, line, drawable } of less) {
-      history.violation("debts", `account ${id} may owe ${line}, and has no more than ${drawable}`);
-    }
-    const day = Math.floor((trueTime - noticedMs) / dayMs) * dayMs;
-    const old = server.tables.all<{ id: string }>(
-      `select id from lot where kind = 'credit' and expires_at is null and created_at < ? and granted > spent + refunded and exists (
-         select 1 from price_version later where later.id > price_version_id and later.published_at < ?)`,
-      ...[day, trueTime - noticedMs],
-    );
-    for (const { id } of timeline.now > noticedMs ? old : []) {
-      history.violation("prices", `what is left of a credit line, lot ${id}, has prices of an earlier day`);
     }
   }
 
