@@ -42,9 +42,9 @@ export function startNight(
     findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
   }).start();
   const retention = new Retention({
-    ...{ storage, store, clock, random, logger, keepDays: 0, directory: "", lease: lease("retention") },
+    ...{ storage, store, clock, logger, keepDays: 0, lease: lease("retention") },
     sealer: new Sealer({ storage, clock, random, logger }),
-    createFile: night.folderOf(process),
+    place: night.folderOf(process),
     // Threads would end in the machine's time, not in the world's.
     compress: async (text) => gzipSync(text),
     note: async () => {},
