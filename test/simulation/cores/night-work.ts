@@ -43,14 +43,14 @@ export function startNight(
   }).start();
   const sealer = new Sealer({ storage, clock, random, logger });
   const retention = new Retention({
-    ...{ storage, store, clock, random, logger, keepDays: 0, directory: "", lease: lease("retention") },
+    ...{ storage, store, clock, logger, keepDays: 0, lease: lease("retention") },
     sealer: {
       seal(day) {
         night.reaches("due", process);
         return sealer.seal(day);
       },
     },
-    createFile: night.folderOf(process),
+    place: night.folderOf(process),
     // Threads would end in the machine's time, not in the world's.
     compress: async (text) => gzipSync(text),
     note: async () => {},

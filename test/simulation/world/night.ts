@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ArchiveGround } from "#src/money/retention/write-archive.ts";
+import type { ArchivePlace, NewFile } from "#src/money/retention/place.ts";
 import type { Machine } from "../cores/machine.ts";
 import type { Run } from "../cores/run.ts";
 import type { SimulatedProcess } from "./process.ts";
@@ -86,8 +86,20 @@ export class Night {
   }
 
   /** The folder as a process sees it. A file appears under its name once it is complete. */
-  folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
-    return async (_directory, name) => {
+  folderOf(process: SimulatedProcess): ArchivePlace {
+    const find = (name: string) => this.onDisk.get(name);
+    return {
+      create: this.#creating(process),
+      identify: async (name) => find(name) && "there",
+      async *stream(name) {
+        yield find(name) ?? Buffer.alloc(0);
+      },
+      open: () => Promise.reject(new Error("no core reads an old receipt")),
+    };
+  }
+
+  #creating(process: SimulatedProcess): (name: string) => Promise<NewFile> {
+    return async (name) => {
       this.reaches("sealed", process);
       const parts: Buffer[] = [];
       const pause = () => new Promise<void>((resolve) => process.after(writeMs, resolve));
