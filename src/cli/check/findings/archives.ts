@@ -1,7 +1,7 @@
 import { systemRandom } from "#lib/ids/random.ts";
 import { findArchivePlace } from "#src/compose/core/money/books/archive-place.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { type Finding, toReason } from "../finding.ts";
 
 /** Checks that a bucket for archives is there and can be read. Whether it takes any is seen with the first. */

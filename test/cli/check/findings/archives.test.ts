@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { checkArchives } from "#src/cli/check/findings/archives.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { peekSecrets } from "#src/config/secrets.ts";
+import { peekSecrets } from "#src/config/secrets/secrets.ts";
 import { type S3Server, startS3 } from "../../../../scripts/test-services/s3.ts";
 
 let s3: S3Server;
