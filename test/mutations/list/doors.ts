@@ -65,7 +65,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "    const fault = findHeadFault(request);",
     replace: "    const fault = undefined as ReturnType<typeof findHeadFault>;",
     breaks: "400 for one that another server could read in another way",
-    tests: ["test/facades/http/connection/malformed.test.ts", walked],
+    tests: ["test/lib/door/http-server.test.ts", walked],
   }),
   without("pipeline", {
     file: "lib/door/pipeline.ts",
