@@ -128,7 +128,7 @@ export const attacks: readonly Attack[] = [
         "latin1",
       );
       await hold(
-        many(8, (at) => open(addresses.http, from(at, 5), head).resume()),
+        many(8, () => open(addresses.http, from(0, 5), head).resume()),
         holdMs,
       );
     },

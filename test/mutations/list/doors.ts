@@ -21,7 +21,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "    if (this.#places.size >= this.#limits.connections) {",
     replace: "    if (this.#places.size === -1) {",
     breaks: "`connections` in all; beyond them new ones are closed (`connections`)",
-    tests: [walked],
+    tests: ["test/lib/door/connections/connections.test.ts", walked],
   }),
   without("connections_per_address", {
     file: "lib/door/connections/connections.ts",
@@ -49,7 +49,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "      if (socket.bytesRead === 0) {\n        this.#refuse",
     replace: "      if (socket.bytesRead < 0) {\n        this.#refuse",
     breaks: "A connection that sends nothing is closed (`silent`)",
-    tests: [walked],
+    tests: ["test/lib/door/connections/connections.test.ts", walked],
   }),
   without("head", {
     of: "of size",
@@ -57,7 +57,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "const maxHeaderSize = 32 * 1024;",
     replace: "const maxHeaderSize = 1024 * 1024;",
     breaks: "**A head**: 32 KiB, in `header_timeout_s`",
-    tests: [walked],
+    tests: ["test/lib/door/http-server.test.ts", walked],
   }),
   without("head", {
     of: "of those that can be read in two ways",
@@ -65,7 +65,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "    const fault = findHeadFault(request);",
     replace: "    const fault = undefined as ReturnType<typeof findHeadFault>;",
     breaks: "400 for one that another server could read in another way",
-    tests: [walked],
+    tests: ["test/lib/door/http-server.test.ts", walked],
   }),
   without("pipeline", {
     file: "lib/door/pipeline.ts",
