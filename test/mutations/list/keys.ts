@@ -2,9 +2,18 @@ import type { Mutation } from "../mutation.ts";
 
 const inTime = "A revoked key on other cores**: it works for 10 s at most.";
 const everywhere = "No request is let in whose key has ended or whose account is frozen";
-const cache = { file: "src/identity/accounts/keys/key-cache.ts", tests: ["test/identity/accounts/keys/key-cache.test.ts"] };
-const door = { file: "src/identity/accounts/authenticator.ts", tests: ["test/identity/accounts/authenticator.test.ts"] };
-const chain = { file: "src/identity/accounts/keys/api-keys.ts", tests: ["test/identity/accounts/keys/api-keys.test.ts"] };
+const cache = {
+  file: "src/identity/accounts/keys/key-cache.ts",
+  tests: ["test/identity/accounts/keys/key-cache.test.ts"],
+};
+const door = {
+  file: "src/identity/accounts/authenticator.ts",
+  tests: ["test/identity/accounts/authenticator.test.ts"],
+};
+const chain = {
+  file: "src/identity/accounts/keys/api-keys.ts",
+  tests: ["test/identity/accounts/keys/api-keys.test.ts"],
+};
 
 /** Who is let in: keys that end, and accounts that are frozen. */
 export const keyMutations: readonly Mutation[] = [
@@ -43,8 +52,9 @@ export const keyMutations: readonly Mutation[] = [
   {
     name: "a key does not end at its time",
     ...door,
-    find: "    if (known.expiresAt <= clock.now()) {\n      throw failure(Reason.UNAUTHENTICATED, \"The API key has expired.\");",
-    replace: "    if (known.expiresAt <= 0) {\n      throw failure(Reason.UNAUTHENTICATED, \"The API key has expired.\");",
+    find: '    if (known.expiresAt <= clock.now()) {\n      throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");',
+    replace:
+      '    if (known.expiresAt <= 0) {\n      throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");',
     breaks: everywhere,
     worlds: ["keys"],
   },
@@ -61,7 +71,7 @@ export const keyMutations: readonly Mutation[] = [
     file: "src/money/rate-limits/rate-limits.ts",
     tests: ["test/money/rate-limits/rate-limits.test.ts"],
     find: "  if (frozenReason !== undefined) {",
-    replace: "  if (frozenReason === \"\") {",
+    replace: '  if (frozenReason === "") {',
     breaks: everywhere,
     worlds: ["keys"],
   },
