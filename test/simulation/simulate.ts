@@ -15,9 +15,10 @@ import { judgeLetters } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
 import { LotJudge } from "./judges/lots.ts";
-import { judgeThresholds, judgeUsageEvents } from "./judges/news.ts";
+import { judgeThresholds } from "./judges/news.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
 import { SpendingJudge } from "./judges/spending.ts";
+import { UsageEventJudge } from "./judges/usage-events.ts";
 import { judgeWallets } from "./judges/wallets.ts";
 import { Dice } from "./world/dice.ts";
 import { World } from "./world.ts";
@@ -118,6 +119,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
     identities.look(run);
   };
   const spending = new SpendingJudge(world);
+  const usageEvents = new UsageEventJudge(world);
   const lots = new LotJudge(world);
   const creditLines = new CreditLineJudge(world);
   const lines = new LineJudge(world);
@@ -136,7 +138,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   terms?.begin();
   keys?.begin();
   beginFaults(world, settings.faultsMs ?? faultsMs, settings);
-  await live(world, spending, requests * faultyPart, mostMs);
+  await live(world, [spending, usageEvents], requests * faultyPart, mostMs);
   world.heal();
   const healedAt = timeline.now;
   traffic.stop();
@@ -148,7 +150,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
     refusals.refused(run, worst);
     reasons.refused(run, worst);
   };
-  await live(world, spending, requests, healedAt + healthyMs);
+  await live(world, [spending, usageEvents], requests, healedAt + healthyMs);
   traffic.stop();
   operators.stop();
   terms?.stop();
@@ -164,7 +166,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   reasons.judge();
   judgeAnswers(world);
   judgeWallets(world);
-  judgeUsageEvents(world);
+  usageEvents.judge();
   judgeThresholds(world);
   judgeJournals(world, await endAll(world));
   judgeCharges(world);
@@ -208,12 +210,14 @@ function shapeOf(seed: number, settings: Settings): ConstructorParameters<typeof
 }
 
 /** Lets requests come up to a number or a time, and proves the books meanwhile. */
-async function live(world: World, spending: SpendingJudge, requests: number, until: number): Promise<void> {
+async function live(world: World, judges: readonly { look(): void }[], requests: number, until: number): Promise<void> {
   const { timeline, traffic, history } = world;
   let judgeAt = timeline.now + judgeMs;
   while (traffic.runs.length < requests && timeline.now < until) {
     await timeline.pass(1000);
-    spending.look();
+    for (const judge of judges) {
+      judge.look();
+    }
     if (timeline.now >= judgeAt && history.violations.length === 0) {
       judgeAt += judgeMs;
       await judgeBooks(world);
