@@ -8,6 +8,7 @@ import { liveByKeyboard } from "./keyboard-life.ts";
 import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
+import { signInAtOwnHost } from "./own-host.ts";
 import { pointAtPlots } from "./plots-life.ts";
 import { steerBySettings } from "./settings-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
@@ -173,6 +174,10 @@ test("what the page shows is what the ledger holds", async () => {
   );
   expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
   await context.close();
+});
+
+test("at a host of its own the console has a cookie that other servers of this machine never get at theirs", async () => {
+  expect(await signInAtOwnHost(stage)).toEqual(["tollgate.localhost"]);
 });
 
 test("no page broke a policy or threw an error", () => {
