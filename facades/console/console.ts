@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createClient } from "#lib/rpc/client.ts";
 import { readAll } from "#lib/rpc/pages.ts";
@@ -59,7 +60,7 @@ export function createConsole(parts: Dependencies): RequestListener {
     }
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return sendNote(response, 405, "Not allowed", "This address is only read.");
+      return sendNote(response, parts.site, 405, "Not allowed", "This address is only read.");
     }
     return servePage(path, request, response);
   }
@@ -110,19 +111,22 @@ export function createConsole(parts: Dependencies): RequestListener {
       return;
     }
     if (!isPage(path)) {
-      return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
+      return sendNote(response, parts.site, 404, "There is no such page", "The console begins at /overview.");
     }
     if (path !== "/sign-in" && (await hasEnded(request))) {
       return path === "/" ? serveHome(request, response, parts, core) : redirectToSignIn(request, response);
     }
     if (!sendFile(files, "index.html", request, response)) {
-      sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
+      sendNote(response, parts.site, 503, "The console was not built", "Run npm run build:console and start again.");
     }
   }
 
   return (request, response) => {
     setSecurityHeaders(response, readReach(request, parts));
     serve(request, response).catch((error: unknown) => {
+      if (ConnectError.from(error).code === Code.ResourceExhausted && !response.headersSent) {
+        return sendNote(response, parts.site, 429, "Too many pages were opened from here", "Try again in a minute.");
+      }
       parts.logger.error({ err: error }, "a request failed unexpectedly");
       if (response.headersSent) {
         response.destroy();

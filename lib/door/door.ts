@@ -19,6 +19,7 @@ export const defaultLimits: ConnectionLimits = {
 
 const usualUnreadBytes = 32 * 1024 * 1024;
 const refusalsPerSecond = 50;
+const uncountedPerSecond = 100;
 /** The calls of one payer that may run at once: its account's own limits are far below. */
 const usualCalls = 2048;
 
@@ -44,6 +45,8 @@ export class Door {
   readonly connections: Connections;
   /** Paces the answers of clients that are refused again and again: what they cost is then bounded by their connections. */
   readonly refusals: Pace;
+  /** Paces the answers that no rate counts and nobody pays for: a file, a health check. */
+  readonly uncounted: Pace;
   /** Paces the reading of bodies that nobody wants, in bytes. */
   readonly unwanted: Pace;
   /** Bounds the answers that wait for slow clients. */
@@ -57,6 +60,7 @@ export class Door {
     this.name = listener;
     this.clock = clock;
     this.refusals = new Pace(refusalsPerSecond, clock);
+    this.uncounted = new Pace(uncountedPerSecond, clock);
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);
     this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
     this.#onRefused = onRefused;

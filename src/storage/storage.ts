@@ -49,7 +49,7 @@ export interface PostgresqlStorage extends Common {
   /** Whether a pooler stands before it, so that each transaction may have another session. */
   readonly pooled: boolean;
   /** Whose continuation it is. */
-  readonly history: Pick<History, "timeline">;
+  readonly history: Pick<History, "timeline" | "turns">;
   /** What answers long reads. Undefined: the primary does. */
   readonly standby: Standby | undefined;
 }

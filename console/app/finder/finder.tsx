@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Found } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { find } from "../../contract/clients.ts";
+import { toMessage } from "../../contract/failure.ts";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { Clip } from "../../parts/figures/clip.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
@@ -53,7 +54,7 @@ interface Way {
 function FinderDialog() {
   const [text, setText] = useState("");
   const wanted = text.trim();
-  const { data = [] } = useQuery((signal) => search(wanted, signal), [], undefined, wanted);
+  const { data = [], error } = useQuery((signal) => search(wanted, signal), [], undefined, wanted);
   const close = () => {
     isOpen.value = false;
   };
@@ -91,7 +92,7 @@ function FinderDialog() {
           ))}
         </ul>
         <p role="status" class="small muted">
-          {wanted !== "" && ways.length === 0 && "Nothing is called that."}
+          {error === undefined ? wanted !== "" && ways.length === 0 && "Nothing is called that." : toMessage(error)}
         </p>
         <div class="actions">
           <button type="button" onClick={close}>

@@ -31,7 +31,7 @@ export function Months({ accountId }: { readonly accountId: string }) {
                 { name: "Paid", isNumber: true, show: (of) => <Amount pico={BigInt(of.topupsPicoUsd)} /> },
                 { name: "Used", isNumber: true, show: (of) => <Amount pico={BigInt(of.chargedPicoUsd)} /> },
                 { name: "Owed", isNumber: true, show: (of) => <Amount pico={owedAtEnd(of)} name="owed" /> },
-                { name: "Save", show: (of) => <SaveMonth whose={found} month={of} /> },
+                { name: "Save", isNumber: true, show: (of) => <SaveMonth whose={found} month={of} /> },
               ]}
             />
           )
@@ -50,12 +50,18 @@ function SaveMonth({ whose, month }: { readonly whose: ListMonthsResponse; reado
       saveFile(`${name}.json`, "application/json", [JSON.stringify(monthDocument(whose, month), undefined, 2)]),
   };
   return (
-    <>
+    <div class="actions">
       {Object.entries(files).map(([format, save]) => (
-        <button key={format} type="button" aria-label={`${format} of ${month.month}`} onClick={save}>
+        <button
+          key={format}
+          type="button"
+          class="small-button"
+          aria-label={`${format} of ${month.month}`}
+          onClick={save}
+        >
           {format}
         </button>
       ))}
-    </>
+    </div>
   );
 }

@@ -15,7 +15,9 @@ import { readSteps } from "#src/services/overview/history/history.ts";
 import { Steps } from "#src/services/overview/history/steps.ts";
 import { createOverviewService } from "#src/services/overview/overview-service.ts";
 import { Sampler } from "#src/services/overview/sampler.ts";
+import { findMachineTroubles } from "#src/services/status/machine-troubles.ts";
 import { Status } from "#src/services/status/status.ts";
+import { statusMetrics } from "#src/services/status/status-metrics.ts";
 import { createStatusService } from "#src/services/status/status-service.ts";
 import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
@@ -31,7 +33,7 @@ const silentMs = 30_000;
 
 /** The operator's view of the core as a whole: its live figures and its configuration. */
 export function composeOverview(
-  { catalogue, clock, logger, storage }: Foundation,
+  { catalogue, clock, config, logger, storage, secrets: { dataDir } }: Foundation,
   { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
   fleet: Fleet,
   registry: Registry,
@@ -60,7 +62,9 @@ export function composeOverview(
     servers: () => fleet.servers(),
     admits: () => ledger.state().admits,
     findStored: (now) => findStoredTroubles(storage, now),
+    findOnMachine: (now) => findMachineTroubles({ dataDir, certificate: config.listen.tls?.cert }, now),
   });
+  statusMetrics(registry, status);
   const steps = new Steps({
     storage,
     clock,

@@ -16,6 +16,9 @@ export interface Requests {
 
 export function recordRequests({ config, clock, logger, metrics }: Foundation, store: RequestStore): Requests {
   const { keep_days: keepDays, most } = config.requests;
+  if (most === 0) {
+    return { observe: () => {}, stop: async () => {} };
+  }
   const recorder = new RequestRecorder({
     ...{ store, statusOf, keepDays, most, clock, logger },
     dropped: metrics.unrecorded,

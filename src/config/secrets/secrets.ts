@@ -45,6 +45,8 @@ export interface Secrets {
   readonly oidcClientSecrets: ReadonlyMap<string, string>;
   /** The files of secrets that every user of this machine may read. */
   readonly exposedFiles: readonly string[];
+  /** The secret access key for the bucket of archives. Undefined: they are in a folder. */
+  readonly archiveSecretKey: string | undefined;
   /** The URL of the mail server, with its password. Undefined: no mail is sent. */
   readonly smtpUrl: string | undefined;
 }
@@ -134,6 +136,10 @@ async function readSecretsWith(
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     oidcClientSecrets: await readOidcSecrets(config, environment),
     smtpUrl: await readSmtpUrl(config, environment),
+    archiveSecretKey: await readNamed("receipts.archive_s3: secret_access_key", environment, {
+      file: config.receipts.archive_s3?.secret_access_key_file,
+      name: config.receipts.archive_s3?.secret_access_key_env,
+    }),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
     exposedFiles: await findExposed(config, environment),
   };
@@ -145,6 +151,7 @@ async function findExposed(config: Config, environment: Environment): Promise<st
     ...settingNames.map((name) => environment[`${name}_FILE`]),
     ...config.services.map(({ token_file: file }) => file),
     ...toProviders(config.sign_in).map(({ client_secret_file }) => client_secret_file),
+    config.receipts.archive_s3?.secret_access_key_file,
   ].filter((file) => file !== undefined);
   const exposed = await Promise.all(files.map(isExposed));
   return files.filter((_, at) => exposed[at]);

@@ -11,7 +11,14 @@ import { toDuration } from "#lib/time/duration.ts";
 import type { ServiceCredential } from "#src/config/secrets/named-secrets.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Authenticator, Caller, Operator, Principal, SessionFinder } from "#src/wire/principal.ts";
+import {
+  type Authenticator,
+  type Caller,
+  EndedKey,
+  type Operator,
+  type Principal,
+  type SessionFinder,
+} from "#src/wire/principal.ts";
 import { isApiKey, toDigest } from "./keys/api-key.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { LastUsed } from "./keys/last-used.ts";
@@ -79,13 +86,13 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
       throw unknownKey();
     }
     if (known.revoked) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
+      throw endedKey("The API key has been revoked.", known);
     }
     if (known.expiresAt <= clock.now()) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+      throw endedKey("The API key has expired.", known);
     }
     if (known.disabled) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key is disabled.");
+      throw endedKey("The API key is disabled.", known);
     }
     lastUsed.note(known.caller.keyId);
     return withState(known.caller);
@@ -146,6 +153,10 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
       sessions.forget(({ principal }) => principal.sessionId === id);
     },
   };
+}
+
+function endedKey(message: string, { caller }: KnownKey): ConnectError {
+  return failure(Reason.UNAUTHENTICATED, message, {}, new EndedKey(caller));
 }
 
 function unknownKey(): ConnectError {

@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
 import type { Row } from "#src/storage/reads/snapshot.ts";
 import { freeMoney, priorities } from "../model/spending-order.ts";

@@ -42,8 +42,8 @@ interface Dependencies {
   readonly debts: Debts;
   /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
-  /** Which continuation of the database is used. Absent: no other can take its place. */
-  readonly timeline?: (() => number | undefined) | undefined;
+  /** Counts how often the database changed hands. Absent: no other can take its place. */
+  readonly turns?: (() => number) | undefined;
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
@@ -99,7 +99,7 @@ class SliceLedger implements CoreLedger {
     this.#budgets = budgets;
     this.#late = late;
     this.#settler = settler;
-    this.#lost = parts.timeline && new LostCharges({ ...parts, timeline: parts.timeline, settler });
+    this.#lost = parts.turns && new LostCharges({ ...parts, turns: parts.turns, settler });
     this.#admission = new Admission({ ...parts, wallets, budgets, requests, keeper, mustBeOpen });
     this.#coreLease = new CoreLease(parts);
   }

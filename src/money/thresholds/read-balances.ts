@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { BalanceLevel } from "#src/storage/entities/account.ts";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import type { Row } from "#src/storage/reads/snapshot.ts";
 import { freeMoney } from "../model/spending-order.ts";
 

@@ -29,7 +29,7 @@ export function createSettingsService(
       if (read === undefined) {
         throw failure(
           Reason.UNSUPPORTED,
-          "This core runs without a configuration file, so there is none to read again.",
+          "No configuration file names the models of this core, so there is none to read again.",
         );
       }
       try {

@@ -1,5 +1,5 @@
 import { bySpending, priorities, type SpendingKey } from "#src/money/model/spending-order.ts";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 

@@ -97,6 +97,9 @@ export function simulatedStorage(
       get timeline() {
         return tellsTimeline ? server.timeline : undefined;
       },
+      get turns() {
+        return tellsTimeline ? server.timeline : 0;
+      },
     },
     orm: { em: { fork } },
     snapshot,

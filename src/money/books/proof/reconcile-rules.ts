@@ -1,4 +1,4 @@
-import { withCredit } from "#src/storage/entities/metering/lot.ts";
+import { withCredit } from "#src/storage/entities/metering/lot-conditions.ts";
 import { fittingSum } from "#src/storage/reads/exact-sum.ts";
 import { ownRate } from "../../model/prices/own-prices.ts";
 import { priorities } from "../../model/spending-order.ts";

@@ -2,7 +2,8 @@ import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Account } from "#src/storage/entities/account.ts";
-import { Lot, LotEntry, withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { BalanceJudge } from "../../model/balances.ts";
@@ -47,9 +48,7 @@ export function createDebts({ storage, clock, random, balances }: Dependencies):
         return 0;
       }
       const paid = await payDebt(em, account, { clock, random });
-      if (paid > 0) {
-        await balances?.judgeFall(em, account);
-      }
+      await balances?.judgeFall(em, account); // also what a credit line that fell gets back makes it less
       return paid;
     });
   const owing = (after: string) =>

@@ -8,7 +8,7 @@ import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 class FakeSocket extends EventEmitter {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  readonly bytesRead = 1;
+  bytesRead = 1;
   destroyed = false;
 
   constructor(remoteAddress: string, remotePort: number) {
@@ -112,6 +112,16 @@ test("new connections have a rate, and one that is refused for it takes no place
   }
   expect(enter("203.0.113.1").destroyed).toBe(true);
   expect([refused, connections.size]).toEqual([["connection_rate"], 0]);
+});
+
+test("a connection that sends nothing is closed after its time, and one that sent something is not", () => {
+  const { enter, clock, refused } = start(usual);
+  const [silent, speaking] = [enter("203.0.113.1"), enter("203.0.113.1")];
+  silent.bytesRead = 0;
+  clock.advance(14_999);
+  expect(silent.destroyed).toBe(false);
+  clock.advance(1);
+  expect([silent.destroyed, speaking.destroyed, refused]).toEqual([true, false, ["silent"]]);
 });
 
 test("a trusted proxy's connections are not its own, and are kept", () => {

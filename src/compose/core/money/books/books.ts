@@ -132,7 +132,7 @@ export async function composeBooks(
     logger,
     observer,
     readKeptFrom: () => readKeptFrom(storage),
-    timeline: storage.dialect === "postgresql" ? () => storage.history.timeline : undefined,
+    turns: storage.dialect === "postgresql" ? () => storage.history.turns : undefined,
   });
   const funds = createFunds({
     storage,

@@ -1,5 +1,5 @@
 import type { Random } from "#lib/ids/random.ts";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import { firstLots, freeMoney, spendingOrder } from "../../../model/spending-order.ts";
 import type { Lease, LeasedSlice, LeaseRequest } from "../../../model/store/wallet.ts";
 import { countEpoch, type Epochs } from "../epochs.ts";

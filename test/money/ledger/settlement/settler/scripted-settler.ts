@@ -26,7 +26,7 @@ export interface Given {
   journalWorks: boolean;
   readonly events: string[];
   /** Makes another charge of one whose slices are lost. */
-  renew(lost: Charge): Promise<Charge>;
+  renew(lost: Charge, readTold?: unknown, isConcluded?: boolean): Promise<Charge>;
   /** The first moment whose receipts are all in the books; 0: those of all times are. */
   keptFrom: number;
 }
@@ -133,7 +133,7 @@ function makeSettler(clock: ManualClock, given: Given): Settler {
       superseded() {},
     },
     stored: ({ requestId }) => void given.remembered.push(requestId),
-    late: { renew: (lost) => given.renew(lost) },
+    late: { renew: (...of) => given.renew(...of) },
     readKeptFrom: async () => given.keptFrom,
   });
 }

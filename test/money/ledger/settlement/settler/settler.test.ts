@@ -142,3 +142,17 @@ test("a charge that the store has lost is concluded as one that was concluded be
   await given.clock.until(given.settler.remake(charge("b")));
   expect(given.events).toEqual(["a stored", "again-a stored again", "again-b stored"]);
 });
+
+test("a charge that the store has lost tells nobody of its old money, whatever becomes of it; of its new money it does", async () => {
+  const told: unknown[] = [];
+  given.renew = async (lost, _told, isConcluded) => {
+    told.push(isConcluded);
+    return charge(`again-${lost.requestId}`);
+  };
+  given.behave = ([id]) => (id === "again-again-a" ? "refuse" : "fence");
+  await given.clock.until(given.settler.remake(charge("a"), true));
+  expect(told).toEqual([true, false]);
+  given.keptFrom = Number.MAX_SAFE_INTEGER;
+  await given.clock.until(given.settler.remake(charge("b"), true));
+  expect(given.events).toEqual(["again-again-a refused", "b refused again"]);
+});

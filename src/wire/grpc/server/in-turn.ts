@@ -20,33 +20,42 @@ export function standingOf(connection: Connection | undefined, { refused }: Pick
   return standing;
 }
 
-/** A call that is refused. */
-interface Refused {
+/** A call that waits for a turn of its client's network. */
+export interface Waiting {
   readonly connection: Connection | undefined;
   /** The address that has turns. Undefined: a trusted peer calls, whose clients have had theirs at its own door. */
   readonly client: string | undefined;
   onClose(listener: () => void): void;
-  /** Tells the client. */
-  answer(): void;
+  /** Goes on with it. */
+  act(): void;
 }
 
-/** Answers a refused call in its turn. A client that does not wait for it keeps its place among its network's connections. */
-export function refuseInTurn({ connection, client, onClose, answer }: Refused, door: Door): void {
-  const standing = standingOf(connection, door);
-  standing.refused();
-  const waitMs = client === undefined ? 0 : door.refusals.take(client, 1);
+/** Answers a refused call in its turn. */
+export function refuseInTurn(call: Waiting, door: Door): void {
+  standingOf(call.connection, door).refused();
+  inTurn("refusals", call, door);
+}
+
+/** Goes on with a call in its turn. A client that does not wait for it keeps its place among its network's connections. */
+export function inTurn(
+  bound: "refusals" | "uncounted",
+  { connection, client, onClose, act }: Waiting,
+  door: Door,
+): void {
+  const waitMs = client === undefined ? 0 : door[bound].take(client, 1);
   if (client === undefined || waitMs === 0) {
-    answer();
+    act();
     return;
   }
-  door.refused("refusals");
+  door.refused(bound);
+  const standing = standingOf(connection, door);
   standing.waits();
   const endAt = door.clock.monotonic() + waitMs;
   let isWaiting = true;
   const forget = door.clock.after(waitMs, () => {
     isWaiting = false;
     standing.waited();
-    answer();
+    act();
   });
   onClose(() => {
     if (isWaiting) {

@@ -1,9 +1,13 @@
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import { expect, test } from "@jest/globals";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { Door } from "#lib/door/door.ts";
+import { createHealth } from "#src/wire/grpc/server/health.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { ScriptedService } from "../scripted-service.ts";
 import { closing, gate, grpcDoor, openStream, readStatus, right, start, wrong } from "./doors.ts";
 
 // Refused gRPC calls, from addresses that have 100 refusals at once, and 50 a second after that.
@@ -16,6 +20,7 @@ async function startDoor(options: { readonly connectionsPerAddress?: number; rea
   const limits = { connectionsPerAddress: options.connectionsPerAddress ?? 100 };
   const door = new Door({ listener: "grpc", clock, limits, onRefused: (_, bound) => refused.push(bound) });
   const { address } = await start(grpcDoor, {
+    services: [registration(InferenceService, new ScriptedService({})), createHealth([]).registration],
     door,
     gate: options.trusts ? { ...gate, clientOf: () => "192.0.2.1" } : gate,
   });
@@ -96,4 +101,37 @@ test("a facade's clients have had their turns at its own door", async () => {
     await facade.call(right);
   }
   expect(refused).toEqual([]);
+});
+
+test("health checks of a network, which nothing counts, wait for their turn beyond a pace", async () => {
+  const { clock, refused, open } = await startDoor();
+  const health = { ...right, [constants.HTTP2_HEADER_PATH]: "/grpc.health.v1.Health/Check" };
+  for (let times = 0; times < 2; times += 1) {
+    expect(await Promise.all(open().callAll(100, health))).toEqual(Array(100).fill("ok"));
+  }
+  const late = open().call(health);
+  await eventually("it waits", () => refused.includes("uncounted"));
+  expect(await open("127.8.1.1").call(health)).toBe("ok");
+  clock.advance(10);
+  expect(await late).toBe("ok");
+});
+
+test("a reflection stream has a turn of its network for each answer", async () => {
+  const { clock, refused, open } = await startDoor();
+  const { session } = open();
+  const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+  const stream = openStream(session, "stream", { ...right, [constants.HTTP2_HEADER_PATH]: path });
+  let bytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  const list = Buffer.from([0, 0, 0, 0, 3, 0x3a, 1, 0x2a]);
+  stream.write(list);
+  await eventually("it is answered", () => bytes > 0);
+  const each = bytes;
+  stream.write(Buffer.concat(Array(200).fill(list)));
+  await eventually("the burst is answered, and one waits", () => bytes === 200 * each && refused.length === 1);
+  clock.advance(10);
+  await eventually("its turn has come", () => bytes === 201 * each);
+  expect(refused).toEqual(["uncounted"]);
 });
