@@ -33,6 +33,8 @@ import type { Budget } from "#src/wire/principal.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { models, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
+import { lostReplies, mortal } from "./ledger-model/mortal-store.ts";
+import { type Step, step } from "./ledger-model/steps.ts";
 
 // Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account, which is below 0
 // while it owes, on its credit line or beyond. Which lots pay a
@@ -50,105 +52,8 @@ const leastOf = (a: Rates, b: Rates): Rates => ({
   output: Math.min(a.output, b.output),
 });
 
-const account = fc.integer({ min: 0, max: 1 });
-const tokens = fc.integer({ min: 0, max: 3000 });
-const rates = fc.record({
-  input: fc.integer({ min: 100_000, max: 2_000_000 }),
-  output: fc.integer({ min: 100_000, max: 2_500_000 }),
-});
-const step = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("credit" as const),
-      account,
-      amount: fc.integer({ min: 1, max: 2_000_000_000 }),
-      kind: fc.constantFrom("free" as const, "grant" as const, "paid" as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("refund" as const),
-      account,
-      amount: fc.integer({ min: 1, max: 1_000_000_000 }),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("hold" as const),
-      account,
-      input: tokens,
-      output: fc.integer({ min: 0, max: 4000 }),
-      counts: fc.boolean(),
-      budgeted: fc.boolean(),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("progress" as const),
-      which: fc.nat(),
-      part: fc.integer({ min: 0, max: 100 }),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("settle" as const),
-      which: fc.nat(),
-      // Above 100 the engine passes its cap.
-      part: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 100 }) }, fc.integer({ min: 101, max: 300 })),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("release" as const), which: fc.nat() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.constantFrom(1, 60, 1100, 3000) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("price" as const),
-      rates,
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("own prices" as const),
-      account,
-      discount: fc.constantFrom(0, 1, 1500, 9999),
-      fixed: fc.option(rates, { nil: undefined }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("line" as const),
-      account,
-      line: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 1_000_000_000 })),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("stop" as const) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("fault" as const),
-      fault: fc.constantFrom("before" as const, "after" as const, "lost" as const, undefined),
-    }),
-  },
-);
-
 const balanceRefusals = [Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD];
 const budgetRefusals = [Reason.BUDGET_EXHAUSTED, Reason.BUDGET_HELD];
-
-/** The store's functions whose replies each fault loses. */
-const lostReplies = {
-  after: ["settle"],
-  lost: ["acquire", "giveBack", "close", "acquireBudget", "giveBackBudgets", "closeBudgets"],
-};
-
-type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Running {
   readonly id: string;
@@ -169,42 +74,6 @@ interface Charged {
   readonly tokens: ChargedTokens;
   readonly dearest: Rates;
   readonly budgeted: boolean;
-}
-
-/** What happens to a store's functions now. */
-interface Fate {
-  isDead(): boolean;
-  isAway(name: string): boolean;
-  losesReply(name: string): boolean;
-}
-
-/** The store of one process: it fails when told so, and does nothing any more once the process is dead. */
-function mortal(store: LedgerStore, { isDead, isAway, losesReply }: Fate): LedgerStore {
-  const never = new Promise(() => {});
-  return new Proxy(store, {
-    get(target, name) {
-      const value = Reflect.get(target, name, target);
-      if (typeof value !== "function" || name === "isViolation") {
-        return value;
-      }
-      return async (...parameters: unknown[]) => {
-        if (isDead()) {
-          return never;
-        }
-        if (isAway(String(name))) {
-          throw new Error("the store is away");
-        }
-        const result = await value.apply(target, parameters);
-        if (isDead()) {
-          return never;
-        }
-        if (losesReply(String(name))) {
-          throw new Error("the reply is lost");
-        }
-        return result;
-      };
-    },
-  });
 }
 
 /** Everything of one life. */

@@ -92,7 +92,7 @@ export const settlementMutations = within(
       find: 'return open.fenced === undefined ? "renew" : "done";',
       replace: 'return "done";',
       breaks: "its slices are another core's by now: it is made anew from what is left",
-      tests: ["settlement/settler/settler", "core/cores", "core/comeback"],
+      tests: ["settlement/settler/fenced", "core/cores", "core/comeback"],
     },
     {
       name: "the rest of a run that a successor charged is not charged",
@@ -125,7 +125,7 @@ export const settlementMutations = within(
       replace: "",
       breaks:
         "The journal knows a request while it is HELD, with notes of its tokens, and its charge until that is SETTLED or in the table of dead letters.",
-      tests: ["settlement/dead-letters", "settlement/settler/settler", "invariants"],
+      tests: ["settlement/dead-letters", "settlement/settler/put-aside", "invariants"],
     },
     {
       name: "a superseded charge keeps its money out of reach",
@@ -158,7 +158,7 @@ export const settlementMutations = within(
       replace:
         "    for (const { open, conclude } of group.slice(1)) {\n      conclude({ impossible: findFault(open.charge) ?? error });\n    }\n    if (only !== undefined) {",
       breaks: "A charge is stored once.",
-      tests: ["settlement/dead-letters", "settlement/settler/settler"],
+      tests: ["settlement/dead-letters", "settlement/settler/put-aside"],
     },
     {
       name: "a charge's reply that was lost makes it a charge of unknown origin",
@@ -166,7 +166,7 @@ export const settlementMutations = within(
       find: "const mayBeOurs = doubtful || promised;",
       replace: "const mayBeOurs = doubtful && !promised && stored.cost < 0;",
       breaks: "What was stored is recognised by its run id",
-      tests: ["settlement/settler/settler", "settlement/settler/outage"],
+      tests: ["settlement/settler/settler", "settlement/settler/fenced", "settlement/settler/outage"],
     },
     {
       name: "a count that is no number is charged as it is",
