@@ -1,9 +1,10 @@
 import { useEffect } from "preact/hooks";
+import { siteName } from "../contract/site.ts";
 import { SignInPage } from "../pages/sign-in/page.tsx";
 import { isConnectionLost } from "./connection.ts";
 import { navigate, path, query } from "./router.ts";
 import { isCustomer, session } from "./session.ts";
-import { Shell } from "./shell.tsx";
+import { Shell } from "./shell/shell.tsx";
 
 /** The whole console: the sign-in page for visitors, the other pages for people who are signed in. */
 export function App() {
@@ -27,7 +28,7 @@ function Unreachable() {
   return (
     <main class="door">
       <div class="door-box">
-        <h1>Tollgate cannot be reached</h1>
+        <h1>{siteName()} cannot be reached</h1>
         <p class="muted" role="status">
           This page tries again by itself.
         </p>

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { siteName } from "../contract/site.ts";
 import { makePasskey, type Offer, usePasskey } from "../parts/people/passkeys.ts";
 import { connectionLost, connectionWorks } from "./connection.ts";
 import { navigate, path } from "./router.ts";
@@ -165,5 +166,5 @@ async function send(path: string, body: object): Promise<Response> {
 
 async function readReason(response: Response): Promise<string> {
   const body: { error?: { message?: string } } = await response.json().catch(() => ({}));
-  return body.error?.message ?? `Tollgate answered ${response.status}.`;
+  return body.error?.message ?? `${siteName()} answered ${response.status}.`;
 }

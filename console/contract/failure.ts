@@ -1,15 +1,16 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { siteName } from "./site.ts";
 
 /** The message for people about a failed call. */
 export function toMessage(error: unknown): string {
   const { code, rawMessage } = ConnectError.from(error);
   if (isLost(error)) {
-    return "Tollgate cannot be reached. This page tries again by itself.";
+    return `${siteName()} cannot be reached. This page tries again by itself.`;
   }
   if (code === Code.PermissionDenied) {
     return rawMessage === "" ? "Your role does not allow this." : sentence(rawMessage);
   }
-  return rawMessage === "" ? "Something went wrong; the log of Tollgate says more." : sentence(rawMessage);
+  return rawMessage === "" ? "Something went wrong; the log of the service says more." : sentence(rawMessage);
 }
 
 /** Whether the server could not be reached, so that the same call may succeed later. */

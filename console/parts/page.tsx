@@ -2,6 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { readAge } from "../contract/age.ts";
+import { siteName } from "../contract/site.ts";
 import { Time } from "./figures/time.tsx";
 
 interface Props {
@@ -21,7 +22,7 @@ interface Props {
 /** The frame and heading of every page. */
 export function Page({ title, aside, actions, parent, lead, children }: Props) {
   useEffect(() => {
-    document.title = `${title} · Tollgate`;
+    document.title = `${title} · ${siteName()}`;
   }, [title]);
   return (
     <>

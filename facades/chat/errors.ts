@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorResponseSchema } from "#gen/tollgate/chat/v1/error_pb.js";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
+import { forInnerReasons } from "#lib/errors/inner-reasons.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
@@ -128,26 +129,7 @@ const answers = {
   [Reason.KEY_NOT_FOUND]: ({ message }) => answer(404, "invalid_request_error", "key_not_found", message),
   [Reason.KEY_LIMIT_REACHED]: ({ message }) => answer(403, "permission_error", "key_limit_reached", message),
   // No request of this surface can meet these.
-  [Reason.UNSPECIFIED]: unexpected,
-  [Reason.ACCOUNT_NOT_FOUND]: unexpected,
-  [Reason.PAYMENT_BELOW_MINIMUM]: unexpected,
-  [Reason.PAYMENT_ABOVE_MAXIMUM]: unexpected,
-  [Reason.PAYMENT_24H_LIMIT]: unexpected,
-  [Reason.PAYMENT_REFERENCE_CONFLICT]: unexpected,
-  [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
-  [Reason.SERVER_NOT_FOUND]: unexpected,
-  [Reason.KEY_STATE_CONFLICT]: unexpected,
-  [Reason.KEY_ALREADY_MADE]: unexpected,
-  [Reason.OPERATOR_NOT_FOUND]: unexpected,
-  [Reason.WEBHOOK_NOT_FOUND]: unexpected,
-  [Reason.PAYMENT_PROVIDER_FAILED]: unexpected,
-  [Reason.PAYMENT_NOT_FOUND]: unexpected,
-  [Reason.MEMBER_NOT_FOUND]: unexpected,
-  [Reason.INVITATION_NOT_FOUND]: unexpected,
-  [Reason.LAST_OWNER]: unexpected,
-  [Reason.PASSKEY_NOT_FOUND]: unexpected,
-  [Reason.LAST_IDENTITY]: unexpected,
-  [Reason.OPERATOR_NAME_TAKEN]: unexpected,
+  ...forInnerReasons(unexpected),
 } satisfies Record<Reason, (failure: Failure) => ErrorAnswer>;
 
 const exhausted =

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createClient } from "#lib/rpc/client.ts";
 import { readAll } from "#lib/rpc/pages.ts";
@@ -10,6 +11,7 @@ import { createHeaders, createStyle } from "../http/site/style.ts";
 import { callPaths } from "./calls/forward.ts";
 import { isSameOrigin } from "./calls/same-origin.ts";
 import { type Dependencies, readReach } from "./dependencies.ts";
+import { nameIndex } from "./pages/index-page.ts";
 import { sendNote } from "./pages/note.ts";
 import { isPage } from "./pages/page-paths.ts";
 import { setSecurityHeaders } from "./pages/security-headers.ts";
@@ -33,6 +35,7 @@ const links = [
 /** Serves the console under one origin: its pages, sign-in, the core's calls and the playground. */
 export function createConsole(parts: Dependencies): RequestListener {
   const core = new CoreSessions(parts.transport, parts.isTrustedProxy);
+  const files = nameIndex(parts.files, parts.site);
   const sessionCalls = createSessionCalls(parts, core);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -57,7 +60,7 @@ export function createConsole(parts: Dependencies): RequestListener {
     }
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return sendNote(response, 405, "Not allowed", "This address is only read.");
+      return sendNote(response, parts.site, 405, "Not allowed", "This address is only read.");
     }
     return servePage(path, request, response);
   }
@@ -104,23 +107,26 @@ export function createConsole(parts: Dependencies): RequestListener {
   }
 
   async function servePage(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (path !== "/index.html" && sendFile(parts.files, path.slice(1), request, response)) {
+    if (path !== "/index.html" && sendFile(files, path.slice(1), request, response)) {
       return;
     }
     if (!isPage(path)) {
-      return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
+      return sendNote(response, parts.site, 404, "There is no such page", "The console begins at /overview.");
     }
     if (path !== "/sign-in" && (await hasEnded(request))) {
       return path === "/" ? serveHome(request, response, parts, core) : redirectToSignIn(request, response);
     }
-    if (!sendFile(parts.files, "index.html", request, response)) {
-      sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
+    if (!sendFile(files, "index.html", request, response)) {
+      sendNote(response, parts.site, 503, "The console was not built", "Run npm run build:console and start again.");
     }
   }
 
   return (request, response) => {
     setSecurityHeaders(response, readReach(request, parts));
     serve(request, response).catch((error: unknown) => {
+      if (ConnectError.from(error).code === Code.ResourceExhausted && !response.headersSent) {
+        return sendNote(response, parts.site, 429, "Too many pages were opened from here", "Try again in a minute.");
+      }
       parts.logger.error({ err: error }, "a request failed unexpectedly");
       if (response.headersSent) {
         response.destroy();

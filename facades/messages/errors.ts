@@ -7,6 +7,7 @@ import {
   ErrorType,
 } from "#gen/tollgate/messages/v1/error_pb.js";
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
+import { forInnerReasons } from "#lib/errors/inner-reasons.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
@@ -106,31 +107,12 @@ const answers = {
   [Reason.SHUTTING_DOWN]: overloaded,
   [Reason.NO_SERVER]: overloaded,
   // No request of this surface can meet these.
-  [Reason.UNSPECIFIED]: unexpected,
-  [Reason.ACCOUNT_NOT_FOUND]: unexpected,
+  ...forInnerReasons(unexpected),
   [Reason.KEY_NOT_FOUND]: unexpected,
   [Reason.KEY_LIMIT_REACHED]: unexpected,
-  [Reason.PAYMENT_BELOW_MINIMUM]: unexpected,
-  [Reason.PAYMENT_ABOVE_MAXIMUM]: unexpected,
-  [Reason.PAYMENT_24H_LIMIT]: unexpected,
-  [Reason.PAYMENT_REFERENCE_CONFLICT]: unexpected,
-  [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
   [Reason.RECEIPT_NOT_FOUND]: unexpected,
   [Reason.RECEIPT_ARCHIVED]: unexpected,
   [Reason.ARCHIVE_CHANGED]: unexpected,
-  [Reason.SERVER_NOT_FOUND]: unexpected,
-  [Reason.KEY_STATE_CONFLICT]: unexpected,
-  [Reason.KEY_ALREADY_MADE]: unexpected,
-  [Reason.OPERATOR_NOT_FOUND]: unexpected,
-  [Reason.WEBHOOK_NOT_FOUND]: unexpected,
-  [Reason.PAYMENT_PROVIDER_FAILED]: unexpected,
-  [Reason.PAYMENT_NOT_FOUND]: unexpected,
-  [Reason.MEMBER_NOT_FOUND]: unexpected,
-  [Reason.INVITATION_NOT_FOUND]: unexpected,
-  [Reason.LAST_OWNER]: unexpected,
-  [Reason.PASSKEY_NOT_FOUND]: unexpected,
-  [Reason.LAST_IDENTITY]: unexpected,
-  [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 
 /** This surface's own refusals. A refused thread is marked, so that the SDK's tool runner goes on without one. */

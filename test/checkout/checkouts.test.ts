@@ -2,21 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { CheckoutState } from "#gen/tollgate/payments/v1/checkout_pb.js";
 import { PaymentOutcome } from "#gen/tollgate/payments/v1/payment_event_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
+import { reasonOf } from "../support/reason-of.ts";
 import { connectEvents, hasBalance, openShop, openStripe, press, type Shop, sendEvent, usd } from "./shop.ts";
 
 // A core, the stand-in for Stripe, and real signatures over real HTTP.
 
 const newDatabase = databases();
-const reasonOf = (call: Promise<unknown>) =>
-  call.then(
-    () => undefined,
-    (error: unknown) => readDetail(error)?.reason,
-  );
-
 describe.each(dialects)("on %s", (dialect) => {
   let url: string;
   let stripe: StandIn;

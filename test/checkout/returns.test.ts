@@ -5,11 +5,11 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { CheckoutState } from "#gen/tollgate/payments/v1/checkout_pb.js";
 import { RefundState } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
+import { reasonOf } from "../support/reason-of.ts";
 import {
   connectEvents,
   hasBalance,
@@ -24,12 +24,6 @@ import {
 // Money that goes back: asked for here, in Stripe's dashboard, or by a bank.
 
 const newDatabase = databases();
-const reasonOf = (call: Promise<unknown>) =>
-  call.then(
-    () => undefined,
-    (error: unknown) => readDetail(error)?.reason,
-  );
-
 describe.each(dialects)("on %s", (dialect) => {
   let url: string;
   let stripe: StandIn;

@@ -48,6 +48,24 @@ test.concurrent.each([360, 1280])(
   240_000,
 );
 
+interface Change {
+  readonly method: string;
+  readonly person_id: string | null;
+  readonly key_id: string | null;
+  readonly address: string;
+}
+
+test("no operator did anything", async () => {
+  const changes = (await stage.tollgate.admin("audit", "list", "--limit", "1000")) as readonly Change[];
+  expect(changes.map(({ method }) => method)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/CreateKey$/), expect.stringMatching(/CloseAccount$/)]),
+  );
+  const byOperators = changes.filter(
+    ({ person_id, key_id, address }) => person_id === null && key_id === null && address !== "in process",
+  );
+  expect(byOperators).toEqual([]);
+});
+
 test("every cent that came in went back, and no page broke a policy or threw an error", () => {
   expect(paidIn(stage.stripe)).toBeGreaterThan(0);
   expect(paidBack(stage.stripe)).toBe(paidIn(stage.stripe));

@@ -3,15 +3,15 @@ import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { type MailedEvent, mailedEvents } from "#src/storage/outbox/types.ts";
 import { MailServer } from "../delivery/mail/mail-server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Identities, startIdentities } from "../support/identities.ts";
+import { newAddress } from "../support/new-address.ts";
+import { outcomeOf } from "../support/reason-of.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Sign-in by a link that comes by mail: over the real wire, with a real mail server. Most of the time is waiting for mails, which
@@ -22,19 +22,6 @@ const secrets = { TOLLGATE_OPERATOR_TOKEN: draw(), TOLLGATE_KEY_PEPPER: draw() }
 const newDatabase = databases();
 const models = [{ id: "m", servers: [{ url: "http://127.0.0.1:9" }] }];
 const most = 10;
-
-let addresses = 0;
-/** Nobody's calls are counted with those of somebody else. */
-function newAddress(): string {
-  addresses += 1;
-  return `10.${addresses >> 8}.${addresses & 255}.1`;
-}
-
-const reasonOf = (answer: Promise<unknown>) =>
-  answer.then(
-    () => "done",
-    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
-  );
 
 describe.each(dialects)("%s", (dialect) => {
   let services: Omit<Service, "idle">[];
@@ -106,10 +93,10 @@ describe.each(dialects)("%s", (dialect) => {
       { ...one, token: "" },
       { ...one, token: `${one.token.slice(0, -1)}${one.token.endsWith("0") ? "1" : "0"}` },
     ]) {
-      expect(await reasonOf(sessions().finishMailSignIn(wrong, from()))).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(sessions().finishMailSignIn(wrong, from()))).toBe("UNAUTHENTICATED");
     }
     const uses = [0, 1, 2].map((use) =>
-      reasonOf(sessions(services[use % services.length]).finishMailSignIn(one, from())),
+      outcomeOf(sessions(services[use % services.length]).finishMailSignIn(one, from())),
     );
     expect((await Promise.all(uses)).toSorted()).toEqual(["UNAUTHENTICATED", "UNAUTHENTICATED", "done"]);
   });
@@ -136,7 +123,7 @@ describe.each(dialects)("%s", (dialect) => {
     await ask("trent@example.com"); // others are not kept waiting
     expect(sent()).toBe(most);
     for (const wrong of ["nobody", "a@b, c@d", "two words@example.com"]) {
-      expect(await reasonOf(sessions().beginMailSignIn({ email: wrong }, from()))).toBe("INVALID_ARGUMENT");
+      expect(await outcomeOf(sessions().beginMailSignIn({ email: wrong }, from()))).toBe("INVALID_ARGUMENT");
     }
   });
 
@@ -169,7 +156,7 @@ describe.each(dialects)("%s", (dialect) => {
       await freeze(reason);
     }
     for (const wrong of ["key.created", "sign-in-link", ""]) {
-      expect(await reasonOf(people.updatePerson({ mails: { events: [wrong] } }, own))).toBe("INVALID_ARGUMENT");
+      expect(await outcomeOf(people.updatePerson({ mails: { events: [wrong] } }, own))).toBe("INVALID_ARGUMENT");
     }
     await people.updatePerson({ mails: { events: [] } }, own);
     await ask(email);
@@ -191,7 +178,7 @@ test("where nobody signs up, only who is known gets a mail; without mail or an a
   const client = createClient(SessionsService, closed.transport);
   expect((await client.beginMailSignIn(asked)).pending).not.toBe("");
   await using without = await serveModels(models, { mail });
-  expect(await reasonOf(createClient(SessionsService, without.transport).beginMailSignIn(asked))).toBe("UNSUPPORTED");
+  expect(await outcomeOf(createClient(SessionsService, without.transport).beginMailSignIn(asked))).toBe("UNSUPPORTED");
   await using unconfigured = await serveModels(models, { site });
   const { mail: isOffered } = await createClient(SessionsService, unconfigured.transport).getSignInOptions({});
   expect(isOffered).toBe(false);

@@ -6,14 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { readAccess } from "#src/wire/interceptors/access/required-access.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
+import { outcomeOf } from "../support/reason-of.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // What a key that manages its account may do, over the real wire, and everything that it may not.
@@ -51,12 +50,6 @@ async function contract(): Promise<DescMethod[]> {
   }
   return services.flatMap(({ methods }) => methods);
 }
-
-const reasonOf = (answer: Promise<unknown>) =>
-  answer.then(
-    () => "done",
-    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
-  );
 
 describe.each(dialects)("%s", (dialect) => {
   let simulator: Simulator;
@@ -144,7 +137,7 @@ describe.each(dialects)("%s", (dialect) => {
       client.rotateKey({ keyId }, own),
       client.revokeKey({ keyId }, own),
     ]) {
-      expect(await reasonOf(change)).toBe("PERMISSION_DENIED");
+      expect(await outcomeOf(change)).toBe("PERMISSION_DENIED");
     }
     expect((await client.getKey({ keyId }, own)).key?.id).toBe(keyId);
     expect((await client.identifyCaller({}, own)).memberRole).toBe(0);
@@ -155,7 +148,7 @@ describe.each(dialects)("%s", (dialect) => {
     const made = await client.createKey({ name: "app", limits: { budgetPicoUsd: 10n ** 12n } }, call);
     const keyId = made.key?.id ?? "";
     expect(made.key).toMatchObject({ accountId, name: "app", manages: false });
-    const works = (secret: string) => reasonOf(client.getKeyStatus({}, as(secret)));
+    const works = (secret: string) => outcomeOf(client.getKeyStatus({}, as(secret)));
     expect(await works(made.secret)).toBe("done");
     await client.updateKey({ keyId, disabled: true }, call);
     expect(await works(made.secret)).toBe("UNAUTHENTICATED");
@@ -185,7 +178,7 @@ describe.each(dialects)("%s", (dialect) => {
       client.rotateKey({ keyId }, call),
       client.revokeKey({ keyId }, call),
     ]) {
-      expect(await reasonOf(change)).toBe("PERMISSION_DENIED");
+      expect(await outcomeOf(change)).toBe("PERMISSION_DENIED");
     }
     expect((await operator.listKeys({ accountId })).keys).toHaveLength(1);
     const rotated = await operator.rotateKey({ keyId, overlap: { seconds: 0n } });
@@ -203,11 +196,11 @@ describe.each(dialects)("%s", (dialect) => {
       client.revokeKey({ keyId }, call),
       client.revokeKey({ keyId: other.id }, call),
     ]) {
-      expect(await reasonOf(question)).toBe("KEY_NOT_FOUND");
+      expect(await outcomeOf(question)).toBe("KEY_NOT_FOUND");
     }
     const { accountId } = other;
     for (const question of [client.createKey({ accountId }, call), client.listKeys({ accountId }, call)]) {
-      expect(await reasonOf(question)).toBe("PERMISSION_DENIED");
+      expect(await outcomeOf(question)).toBe("PERMISSION_DENIED");
     }
     expect((await operator.getKey({ keyId })).key).toMatchObject({ disabled: false });
   });
@@ -218,14 +211,14 @@ describe.each(dialects)("%s", (dialect) => {
     const wide = [{ serviceClass: ServiceClass.STANDARD }, { maxInFlight: 6 }, { rpm: 1_000_000 }];
     const keyId = (await client.createKey({}, call)).key?.id ?? "";
     for (const limits of wide) {
-      expect(await reasonOf(client.createKey({ limits }, call))).toBe("INVALID_ARGUMENT");
-      expect(await reasonOf(client.updateKey({ keyId, limits }, call))).toBe("INVALID_ARGUMENT");
+      expect(await outcomeOf(client.createKey({ limits }, call))).toBe("INVALID_ARGUMENT");
+      expect(await outcomeOf(client.updateKey({ keyId, limits }, call))).toBe("INVALID_ARGUMENT");
     }
     await client.updateKey({ keyId, limits: { serviceClass: ServiceClass.FLEX, maxInFlight: 5, rpm: 100 } }, call);
     const raised = client.updateAccount({ accountId, maxKeys: 100 }, call);
-    expect(await reasonOf(raised)).toBe("PERMISSION_DENIED");
+    expect(await outcomeOf(raised)).toBe("PERMISSION_DENIED");
 
-    const race = await Promise.all(Array.from({ length: 4 }, () => reasonOf(client.createKey({}, call))));
+    const race = await Promise.all(Array.from({ length: 4 }, () => outcomeOf(client.createKey({}, call))));
     expect(race.toSorted()).toEqual(["KEY_LIMIT_REACHED", "KEY_LIMIT_REACHED", "KEY_LIMIT_REACHED", "done"]);
     expect((await operator.listKeys({ accountId })).keys).toHaveLength(3);
   });
@@ -234,8 +227,8 @@ describe.each(dialects)("%s", (dialect) => {
     const { accountId, id: keyId } = await manage();
     const all = [{ rpm: 5 }, { budgetPicoUsd: 5n }, { models: ["m"] }, { maxInFlight: 2 }, { tokensPerMinute: 9 }];
     for (const limits of all) {
-      expect(await reasonOf(operator.createKey({ accountId, manages: true, limits }))).toBe("INVALID_ARGUMENT");
-      expect(await reasonOf(operator.updateKey({ keyId, limits }))).toBe("INVALID_ARGUMENT");
+      expect(await outcomeOf(operator.createKey({ accountId, manages: true, limits }))).toBe("INVALID_ARGUMENT");
+      expect(await outcomeOf(operator.updateKey({ keyId, limits }))).toBe("INVALID_ARGUMENT");
     }
     await operator.updateKey({ keyId, limits: { expiresAt: { seconds: 4_000_000_000n } } });
     await operator.updateKey({ keyId, updateMask: { paths: ["*"] } });
@@ -268,7 +261,7 @@ describe.each(dialects)("%s", (dialect) => {
         break;
       }
     };
-    expect(await reasonOf(generate())).toBe("PERMISSION_DENIED");
+    expect(await outcomeOf(generate())).toBe("PERMISSION_DENIED");
     expect((await operator.getAccount({ accountId })).account).toMatchObject({ heldPicoUsd: 0n });
   });
 
@@ -276,12 +269,12 @@ describe.each(dialects)("%s", (dialect) => {
     const { id, call } = await manage();
     const clients = services.map((one) => createClient(AccountsService, one.transport));
     for (const one of clients) {
-      expect(await reasonOf(one.listKeys({}, call))).toBe("done");
+      expect(await outcomeOf(one.listKeys({}, call))).toBe("done");
     }
     await operator.revokeKey({ keyId: id });
-    expect(await reasonOf(client.createKey({}, call))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(client.createKey({}, call))).toBe("UNAUTHENTICATED");
     for (const one of clients) {
-      await eventually("it is refused", async () => (await reasonOf(one.listKeys({}, call))) === "UNAUTHENTICATED");
+      await eventually("it is refused", async () => (await outcomeOf(one.listKeys({}, call))) === "UNAUTHENTICATED");
     }
   });
 });

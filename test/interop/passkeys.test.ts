@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { Authenticator, type Deviation } from "../support/authenticator.ts";
+import { newAddress } from "../support/new-address.ts";
+import { outcomeOf } from "../support/reason-of.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Sign-up and sign-in by passkeys over the real wire, and what attackers try with them.
@@ -19,19 +19,6 @@ const secrets = { TOLLGATE_OPERATOR_TOKEN: draw(), TOLLGATE_KEY_PEPPER: draw() }
 const newDatabase = databases();
 const origin = "https://console.example.com";
 const models = [{ id: "m", servers: [{ url: "http://127.0.0.1:9" }] }];
-
-let addresses = 0;
-/** Nobody's calls are counted with those of somebody else. */
-function newAddress(): string {
-  addresses += 1;
-  return `10.${addresses >> 8}.${addresses & 255}.1`;
-}
-
-const reasonOf = (answer: Promise<unknown>) =>
-  answer.then(
-    () => "done",
-    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
-  );
 
 type Served = Omit<Service, "idle">;
 
@@ -111,25 +98,25 @@ describe.each(dialects)("%s", (dialect) => {
       ...[{ origin: `${origin}:8443` }, { host: "example.com" }, { isUnverified: true }],
     ];
     for (const deviation of deviations) {
-      expect(await reasonOf(signUp(first(), new Authenticator(origin), deviation))).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(signUp(first(), new Authenticator(origin), deviation))).toBe("UNAUTHENTICATED");
     }
     await signUp(first(), ada);
     for (const deviation of deviations) {
-      expect(await reasonOf(signIn(first(), ada, deviation))).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(signIn(first(), ada, deviation))).toBe("UNAUTHENTICATED");
     }
-    expect(await reasonOf(signIn(first(), ada))).toBe("done");
-    expect(await reasonOf(signIn(first(), new Authenticator(origin)))).toBe("UNAUTHENTICATED");
-    expect(await reasonOf(signIn(first(), new Authenticator(origin, ada.id)))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(signIn(first(), ada))).toBe("done");
+    expect(await outcomeOf(signIn(first(), new Authenticator(origin)))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(signIn(first(), new Authenticator(origin, ada.id)))).toBe("UNAUTHENTICATED");
   });
 
   test("a counter that went back, as a copy's does, is refused", async () => {
     const ada = new Authenticator(origin);
     await signUp(first(), ada);
-    expect(await reasonOf(signIn(first(), ada, { counter: 7 }))).toBe("done");
+    expect(await outcomeOf(signIn(first(), ada, { counter: 7 }))).toBe("done");
     for (const counter of [7, 6, 0]) {
-      expect(await reasonOf(signIn(last(), ada, { counter }))).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(signIn(last(), ada, { counter }))).toBe("UNAUTHENTICATED");
     }
-    expect(await reasonOf(signIn(last(), ada, { counter: 8 }))).toBe("done");
+    expect(await outcomeOf(signIn(last(), ada, { counter: 8 }))).toBe("done");
   });
 
   test("what was begun is finished once, on whatever core, and for what it was begun", async () => {
@@ -140,22 +127,22 @@ describe.each(dialects)("%s", (dialect) => {
     const foreign = await sessions.beginPasskeySignIn({}, options);
     const { pending } = offer;
     for (const wrong of [foreign.pending, `${pending.slice(0, -2)}AA`, ""]) {
-      expect(await reasonOf(sessions.finishPasskeySignUp({ credentialJson, pending: wrong }, options))).toBe(
+      expect(await outcomeOf(sessions.finishPasskeySignUp({ credentialJson, pending: wrong }, options))).toBe(
         "UNAUTHENTICATED",
       );
     }
     const { token } = await sessions.finishPasskeySignUp({ credentialJson, pending }, options);
     const elsewhere = calls(last());
-    expect(await reasonOf(elsewhere.sessions.finishPasskeySignUp({ credentialJson, pending }, elsewhere.options))).toBe(
-      "UNAUTHENTICATED",
-    );
+    expect(
+      await outcomeOf(elsewhere.sessions.finishPasskeySignUp({ credentialJson, pending }, elsewhere.options)),
+    ).toBe("UNAUTHENTICATED");
 
     const asked = await sessions.beginPasskeySignIn({}, options);
     const use = { credentialJson: ada.use(asked.optionsJson, { counter: 0 }), pending: asked.pending };
     const outcomes = await Promise.all(
       [first(), last(), first()].map((service) => {
         const one = calls(service);
-        return reasonOf(one.sessions.finishPasskeySignIn(use, one.options));
+        return outcomeOf(one.sessions.finishPasskeySignIn(use, one.options));
       }),
     );
     expect(outcomes.toSorted()).toEqual(["UNAUTHENTICATED", "UNAUTHENTICATED", "done"]);
@@ -164,28 +151,28 @@ describe.each(dialects)("%s", (dialect) => {
     const [mine, theirs] = [calls(first(), token), calls(first(), other.token)];
     const begun = await theirs.people.beginPasskey({ name: "phone" }, theirs.options);
     const made = { credentialJson: new Authenticator(origin).make(begun.optionsJson), pending: begun.pending };
-    expect(await reasonOf(mine.people.finishPasskey(made, mine.options))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(mine.people.finishPasskey(made, mine.options))).toBe("UNAUTHENTICATED");
   });
 
   test("nobody takes a person over by a new passkey with the id of theirs", async () => {
     const ada = new Authenticator(origin);
     const { token } = await signUp(first(), ada);
     const thief = new Authenticator(origin, ada.id);
-    expect(await reasonOf(signUp(first(), thief))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(signUp(first(), thief))).toBe("UNAUTHENTICATED");
     const eve = await signUp(first(), new Authenticator(origin));
-    expect(await reasonOf(add(first(), eve.token, thief))).toBe("UNAUTHENTICATED");
-    expect(await reasonOf(signIn(first(), thief))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(add(first(), eve.token, thief))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(signIn(first(), thief))).toBe("UNAUTHENTICATED");
     const one = new Authenticator(origin);
     const both = [signUp(first(), one), signUp(last(), new Authenticator(origin, one.id))];
-    expect((await Promise.all(both.map(reasonOf))).toSorted()).toEqual(["UNAUTHENTICATED", "done"]);
-    expect(await reasonOf(calls(first(), token).people.getPerson({}, calls(first(), token).options))).toBe("done");
+    expect((await Promise.all(both.map(outcomeOf))).toSorted()).toEqual(["UNAUTHENTICATED", "done"]);
+    expect(await outcomeOf(calls(first(), token).people.getPerson({}, calls(first(), token).options))).toBe("done");
   });
 
   test("a person adds passkeys by name and removes them, never the last way in, and the log has both", async () => {
     const [ada, phone] = [new Authenticator(origin), new Authenticator(origin)];
     const { token, session } = await signUp(first(), ada);
     const { people, audit, options } = calls(first(), token);
-    expect(await reasonOf(add(first(), token, phone, " "))).toBe("INVALID_ARGUMENT");
+    expect(await outcomeOf(add(first(), token, phone, " "))).toBe("INVALID_ARGUMENT");
     const { passkey } = await add(first(), token, phone);
     expect(passkey).toMatchObject({ name: "phone" });
     expect((await signIn(last(), phone)).session?.personId).toBe(session?.personId);
@@ -193,12 +180,12 @@ describe.each(dialects)("%s", (dialect) => {
     const eve = await signUp(first(), new Authenticator(origin));
     for (const id of [passkeyId, "none"]) {
       const theft = calls(first(), eve.token);
-      expect(await reasonOf(theft.people.removePasskey({ passkeyId: id }, theft.options))).toBe("PASSKEY_NOT_FOUND");
+      expect(await outcomeOf(theft.people.removePasskey({ passkeyId: id }, theft.options))).toBe("PASSKEY_NOT_FOUND");
     }
     await people.removePasskey({ passkeyId }, options);
-    expect(await reasonOf(signIn(last(), phone))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(signIn(last(), phone))).toBe("UNAUTHENTICATED");
     const [left] = (await people.listPasskeys({}, options)).passkeys;
-    expect(await reasonOf(people.removePasskey({ passkeyId: left?.id ?? "" }, options))).toBe("LAST_IDENTITY");
+    expect(await outcomeOf(people.removePasskey({ passkeyId: left?.id ?? "" }, options))).toBe("LAST_IDENTITY");
     const { auditEvents } = await audit.listAuditEvents({}, options);
     expect(auditEvents.map(({ method }) => method.split("/")[1])).toEqual([
       ...["RemovePasskey", "FinishPasskey", "FinishPasskeySignUp"],
@@ -207,7 +194,7 @@ describe.each(dialects)("%s", (dialect) => {
 
     await add(first(), token, phone);
     const ids = (await people.listPasskeys({}, options)).passkeys.map(({ id }) => id);
-    const both = await Promise.all(ids.map((id) => reasonOf(people.removePasskey({ passkeyId: id }, options))));
+    const both = await Promise.all(ids.map((id) => outcomeOf(people.removePasskey({ passkeyId: id }, options))));
     expect(both.toSorted()).toEqual(["LAST_IDENTITY", "done"]);
   });
 });
@@ -215,16 +202,16 @@ describe.each(dialects)("%s", (dialect) => {
 test("where nobody signs up, no passkey is made; who is invited waits for it; without them none is offered", async () => {
   const site = { address: origin };
   await using closed = await serveModels(models, { site });
-  expect(await reasonOf(signUp(closed, new Authenticator(origin)))).toBe("PERMISSION_DENIED");
+  expect(await outcomeOf(signUp(closed, new Authenticator(origin)))).toBe("PERMISSION_DENIED");
   await using invited = await serveModels(models, { site, sign_up: "invited" });
   const made = await signUp(invited, new Authenticator(origin));
   expect(made.session).toMatchObject({ accountId: "", memberRole: 0 });
   const { people, options } = calls(invited, made.token);
-  expect(await reasonOf(people.getPerson({}, options))).toBe("done");
+  expect(await outcomeOf(people.getPerson({}, options))).toBe("done");
   await using without = await serveModels(models, { site, sign_in: { passkeys: false } });
   const { sessions } = calls(without);
   expect((await sessions.getSignInOptions({})).passkeyHost).toBe("");
-  expect(await reasonOf(signIn(without, new Authenticator(origin)))).toBe("UNSUPPORTED");
+  expect(await outcomeOf(signIn(without, new Authenticator(origin)))).toBe("UNSUPPORTED");
   const refused = serveModels(models, { site: { address: "https://10.0.0.1" }, sign_in: { passkeys: true } });
   await expect(refused).rejects.toThrow("sign_in.passkeys");
 }, 60_000);

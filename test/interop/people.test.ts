@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Identities, startIdentities } from "../support/identities.ts";
+import { newAddress } from "../support/new-address.ts";
+import { outcomeOf } from "../support/reason-of.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // What people may do in their accounts, over the real wire, and what attackers among them may not.
@@ -21,19 +21,6 @@ const newDatabase = databases();
 const { VIEWER, DEVELOPER, OWNER } = MemberRole;
 
 let people = 0;
-let addresses = 0;
-/** Nobody's calls are counted with those of somebody else. */
-function newAddress(): string {
-  addresses += 1;
-  return `10.${addresses >> 8}.${addresses & 255}.1`;
-}
-
-const reasonOf = (answer: Promise<unknown>) =>
-  answer.then(
-    () => "done",
-    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
-  );
-
 describe.each(dialects)("%s", (dialect) => {
   let services: Omit<Service, "idle">[];
   let identities: Identities;
@@ -122,11 +109,11 @@ describe.each(dialects)("%s", (dialect) => {
     ]);
     const next = await owner.sessions.switchAccount({ accountId: other }, owner.credential);
     expect(next.session).toMatchObject({ accountId: other, memberRole: VIEWER });
-    expect(await reasonOf(owner.people.getPerson({}, owner.credential))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(owner.people.getPerson({}, owner.credential))).toBe("UNAUTHENTICATED");
     const there = calls(next.token);
-    expect(await reasonOf(there.accounts.createKey({}, there.credential))).toBe("PERMISSION_DENIED");
+    expect(await outcomeOf(there.accounts.createKey({}, there.credential))).toBe("PERMISSION_DENIED");
     const nowhere = there.sessions.switchAccount({ accountId: await newAccount() }, there.credential);
-    expect(await reasonOf(nowhere)).toBe("ACCOUNT_NOT_FOUND");
+    expect(await outcomeOf(nowhere)).toBe("ACCOUNT_NOT_FOUND");
   });
 
   test("a person without an account reads itself, uses an invitation, switches and signs out, and no more", async () => {
@@ -141,7 +128,7 @@ describe.each(dialects)("%s", (dialect) => {
       guest.people.listMembers({ accountId }, credential),
       guest.audit.listAuditEvents({}, credential),
     ]) {
-      expect(await reasonOf(refused)).toBe("PERMISSION_DENIED");
+      expect(await outcomeOf(refused)).toBe("PERMISSION_DENIED");
     }
     expect((await guest.people.getPerson({}, credential)).person).toMatchObject({ id: guest.personId });
     const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.credential);
@@ -170,10 +157,10 @@ describe.each(dialects)("%s", (dialect) => {
       owner.accounts.updateAccount({ maxKeys: 100 }, owner.credential),
       owner.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "free" }, owner.credential),
     ]) {
-      expect(await reasonOf(refused)).toBe("PERMISSION_DENIED");
+      expect(await outcomeOf(refused)).toBe("PERMISSION_DENIED");
     }
     const missing = owner.people.setMemberRole({ personId: other.owner.personId, role }, owner.credential);
-    expect(await reasonOf(missing)).toBe("MEMBER_NOT_FOUND");
+    expect(await outcomeOf(missing)).toBe("MEMBER_NOT_FOUND");
     const renamed = await owner.accounts.updateAccount({ name: "Ours", lowBalancePicoUsd: 5n }, owner.credential);
     expect(renamed.account).toMatchObject({ id: accountId, name: "Ours", lowBalancePicoUsd: 5n });
     expect((await developer.accounts.getAccount({}, credential)).account?.name).toBe("Ours");
@@ -182,16 +169,16 @@ describe.each(dialects)("%s", (dialect) => {
   test("the last owner neither leaves nor is lowered, and of two who remove each other at once one stays", async () => {
     const { accountId, owner } = await own();
     const { personId, credential } = owner;
-    expect(await reasonOf(owner.people.removeMember({ personId }, credential))).toBe("LAST_OWNER");
+    expect(await outcomeOf(owner.people.removeMember({ personId }, credential))).toBe("LAST_OWNER");
     const lowered = owner.people.setMemberRole({ personId, role: VIEWER }, credential);
-    expect(await reasonOf(lowered)).toBe("LAST_OWNER");
-    expect(await reasonOf(operator.people.removeMember({ accountId, personId }))).toBe("LAST_OWNER");
+    expect(await outcomeOf(lowered)).toBe("LAST_OWNER");
+    expect(await outcomeOf(operator.people.removeMember({ accountId, personId }))).toBe("LAST_OWNER");
 
     const second = await signIn({ [accountId]: OWNER });
     const third = calls(second.token, services.at(-1));
     const outcomes = await Promise.all([
-      reasonOf(owner.people.removeMember({ personId: second.personId }, credential)),
-      reasonOf(third.people.removeMember({ personId }, third.credential)),
+      outcomeOf(owner.people.removeMember({ personId: second.personId }, credential)),
+      outcomeOf(third.people.removeMember({ personId }, third.credential)),
     ]);
     // The second one may find itself removed before its call is judged.
     expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
@@ -206,7 +193,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { token } = await invite();
     const guests = [await signIn({}), await signIn({})];
     const outcomes = await Promise.all(
-      guests.map((one) => reasonOf(one.people.acceptInvitation({ token }, one.credential))),
+      guests.map((one) => outcomeOf(one.people.acceptInvitation({ token }, one.credential))),
     );
     expect(outcomes.toSorted()).toEqual(["INVITATION_NOT_FOUND", "done"]);
     expect((await operator.people.listMembers({ accountId })).members).toHaveLength(2);
@@ -221,26 +208,26 @@ describe.each(dialects)("%s", (dialect) => {
     ] as const;
     for (const [expected, one] of tries) {
       const { token } = named;
-      expect(await reasonOf(one.people.acceptInvitation({ token }, one.credential))).toBe(expected);
+      expect(await outcomeOf(one.people.acceptInvitation({ token }, one.credential))).toBe(expected);
     }
 
     const revoked = await invite();
     const invitationId = revoked.invitation?.id ?? "";
     const elsewhere = await own();
     const { credential } = elsewhere.owner;
-    expect(await reasonOf(elsewhere.owner.people.revokeInvitation({ invitationId }, credential))).toBe(
+    expect(await outcomeOf(elsewhere.owner.people.revokeInvitation({ invitationId }, credential))).toBe(
       "INVITATION_NOT_FOUND",
     );
     expect((await owner.people.listInvitations({}, owner.credential)).invitations).toHaveLength(1);
     await owner.people.revokeInvitation({ invitationId }, owner.credential);
     const guest = await signIn({});
     for (const wrong of [revoked.token, "tgin_", token]) {
-      expect(await reasonOf(guest.people.acceptInvitation({ token: wrong }, guest.credential))).toBe(
+      expect(await outcomeOf(guest.people.acceptInvitation({ token: wrong }, guest.credential))).toBe(
         "INVITATION_NOT_FOUND",
       );
     }
     const again = owner.people.acceptInvitation({ token: (await invite()).token }, owner.credential);
-    expect(await reasonOf(again)).toBe("INVALID_ARGUMENT");
+    expect(await outcomeOf(again)).toBe("INVALID_ARGUMENT");
   });
 
   test("a removed member's sessions, management keys and invitations end, here at once and soon on every core", async () => {
@@ -255,19 +242,19 @@ describe.each(dialects)("%s", (dialect) => {
       { what: "its management key", ...calls(managing.secret, one) },
     ]);
     for (const { accounts, credential } of everywhere) {
-      expect(await reasonOf(accounts.listKeys({}, credential))).toBe("done");
+      expect(await outcomeOf(accounts.listKeys({}, credential))).toBe("done");
     }
     await owner.people.removeMember({ personId: member.personId }, owner.credential);
     for (const { accounts, credential } of everywhere.slice(0, 2)) {
-      expect(await reasonOf(accounts.listKeys({}, credential))).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(accounts.listKeys({}, credential))).toBe("UNAUTHENTICATED");
     }
     for (const { what, accounts, credential } of everywhere) {
       await eventually(`${what} is refused`, async () => {
-        return (await reasonOf(accounts.listKeys({}, credential))) === "UNAUTHENTICATED";
+        return (await outcomeOf(accounts.listKeys({}, credential))) === "UNAUTHENTICATED";
       });
     }
     const guest = await signIn({});
-    expect(await reasonOf(guest.people.acceptInvitation({ token }, guest.credential))).toBe("INVITATION_NOT_FOUND");
+    expect(await outcomeOf(guest.people.acceptInvitation({ token }, guest.credential))).toBe("INVITATION_NOT_FOUND");
     const { keys } = await owner.accounts.listKeys({ withoutRevoked: true }, owner.credential);
     expect(keys.map(({ id }) => id)).toEqual([kept.key?.id]);
     expect(keys.map(({ id }) => id)).not.toContain(playing.keyId);
@@ -279,10 +266,10 @@ describe.each(dialects)("%s", (dialect) => {
     const managing = await member.accounts.createKey({ manages: true }, member.credential);
     const { personId } = member;
     await owner.people.setMemberRole({ personId, role: VIEWER }, owner.credential);
-    expect(await reasonOf(member.accounts.createKey({}, member.credential))).toBe("PERMISSION_DENIED");
-    expect(await reasonOf(member.accounts.listKeys({}, member.credential))).toBe("done");
+    expect(await outcomeOf(member.accounts.createKey({}, member.credential))).toBe("PERMISSION_DENIED");
+    expect(await outcomeOf(member.accounts.listKeys({}, member.credential))).toBe("done");
     const key = calls(managing.secret);
-    expect(await reasonOf(key.accounts.createKey({}, key.credential))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(key.accounts.createKey({}, key.credential))).toBe("UNAUTHENTICATED");
   });
 
   test("the keys of a session spend no more together than the playground may", async () => {
@@ -331,7 +318,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(closed).toMatchObject({ refundedPicoUsd: 10n ** 13n, account: { frozen: true, paidTotalPicoUsd: 0n } });
     const key = calls(secret);
     for (const ended of [owner.people.getPerson({}, owner.credential), key.accounts.getKeyStatus({}, key.credential)]) {
-      expect(await reasonOf(ended)).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(ended)).toBe("UNAUTHENTICATED");
     }
     expect((await operator.people.listMembers({ accountId })).members).toEqual([]);
     const { payments } = await operator.accounts.listPayments({ accountId });

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { type Identities, startIdentities } from "../support/identities.ts";
+import { outcomeOf } from "../support/reason-of.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Sign-in by several providers of identities side by side, of customers and of operators.
@@ -37,12 +36,6 @@ afterAll(async () => {
 });
 
 const sessions = () => createClient(SessionsService, service.transport);
-const reasonOf = (answer: Promise<unknown>) =>
-  answer.then(
-    () => "done",
-    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
-  );
-
 test("all providers are listed, customers' first, and each has pages of its own", async () => {
   const { oidcName, providers } = await sessions().getSignInOptions({});
   expect(oidcName).toBe("Corp");
@@ -52,7 +45,7 @@ test("all providers are listed, customers' first, and each has pages of its own"
     ["operators", new URL(corp.issuer).host, true],
   ]);
   const redirectUrl = "http://127.0.0.1/sign-in/none/callback";
-  expect(await reasonOf(sessions().beginOidcSignIn({ provider: "none", redirectUrl }))).toBe("UNSUPPORTED");
+  expect(await outcomeOf(sessions().beginOidcSignIn({ provider: "none", redirectUrl }))).toBe("UNSUPPORTED");
 });
 
 test("whoever signs up owns an account with free money; the same address elsewhere is somebody else", async () => {
@@ -79,7 +72,7 @@ test("what one provider answers opens nothing at another one's page", async () =
     redirectUrl: "http://127.0.0.1/sign-in/corp/callback",
   });
   const callbackUrl = "http://127.0.0.1/sign-in/other/callback?code=c&state=s";
-  expect(await reasonOf(sessions().finishOidcSignIn({ callbackUrl, pending: begun.pending }))).toBe("UNAUTHENTICATED");
+  expect(await outcomeOf(sessions().finishOidcSignIn({ callbackUrl, pending: begun.pending }))).toBe("UNAUTHENTICATED");
 });
 
 test("an operator has the highest role of its groups, and loses what it opened with the group", async () => {
@@ -94,16 +87,16 @@ test("an operator has the highest role of its groups, and loses what it opened w
   const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
   const accounts = createClient(AccountsService, service.transport);
   const create = (name: string, token: string) => accounts.createAccount({ name }, as(token));
-  expect(await reasonOf(create("a", owner.token))).toBe("done");
-  expect(await reasonOf(create("b", reader.token))).toBe("PERMISSION_DENIED");
+  expect(await outcomeOf(create("a", owner.token))).toBe("done");
+  expect(await outcomeOf(create("b", reader.token))).toBe("PERMISSION_DENIED");
   const { auditEvents } = await createClient(AuditService, service.transport).listAuditEvents({}, as(reader.token));
   const made = auditEvents.find(({ method }) => method.endsWith("/CreateAccount"));
   expect(made).toMatchObject({ operator: "root <bea@example.com>", personId: owner.session?.personId });
 
   const gone = corp.signIn(sessions(), { ...bea, groups: ["others", "toString"] }, options);
-  expect(await reasonOf(gone)).toBe("PERMISSION_DENIED");
+  expect(await outcomeOf(gone)).toBe("PERMISSION_DENIED");
   for (const { token } of [owner, reader]) {
-    expect(await reasonOf(operators.listOperators({}, as(token)))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(operators.listOperators({}, as(token)))).toBe("UNAUTHENTICATED");
   }
-  expect(await reasonOf(corp.signIn(sessions(), { ...bea, groups: undefined }, options))).toBe("PERMISSION_DENIED");
+  expect(await outcomeOf(corp.signIn(sessions(), { ...bea, groups: undefined }, options))).toBe("PERMISSION_DENIED");
 });

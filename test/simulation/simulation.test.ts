@@ -26,7 +26,12 @@ test("a seed lives the same world each time", async () => {
   expect(first.events).toBeGreaterThan(1000);
 }, 120_000);
 
-test.each([{ isNight: true }, { isNight: true, isSqlite: true }, { hasNews: true, isNight: false }])(
+test.each([
+  { isNight: true },
+  { isNight: true, isSqlite: true },
+  { hasNews: true, isNight: false },
+  { hasKeys: true, isNight: false, hasNews: false },
+])(
   "the program waits for nothing outside of the time of its world: %j",
   async (kind) => {
     // Threads, files and timers of Node.js end sooner or later on another machine, so a seed would live other worlds.

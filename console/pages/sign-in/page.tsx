@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { Mark } from "../../app/mark.tsx";
 import { navigate, query } from "../../app/router.ts";
 import { farewell, nextKey, session, signIn } from "../../app/session.ts";
+import { Mark } from "../../app/shell/mark.tsx";
+import { siteLinks, siteName } from "../../contract/site.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 import { MailLink } from "./mail.tsx";
@@ -32,7 +33,7 @@ export function SignInPage() {
   const [{ providers, passkeyHost, signUp, mail }, setOptions] = useState<Options>(noOptions);
   const next = toPath(query.value.get("next"));
   useEffect(() => {
-    document.title = "Sign in · Tollgate";
+    document.title = `Sign in · ${siteName()}`;
     void loadOptions().then(setOptions);
   }, []);
   useEffect(() => {
@@ -54,7 +55,7 @@ export function SignInPage() {
       <div class="door-box">
         <p class="brand">
           <Mark />
-          Tollgate
+          {siteName()}
         </p>
         <h1>Sign in</h1>
         {farewell.value && (
@@ -91,6 +92,15 @@ export function SignInPage() {
           </details>
         </ActionForm>
         <div class="door-foot">
+          {siteLinks().length > 0 && (
+            <p class="door-links">
+              {siteLinks().map(([text, href]) => (
+                <a key={text} href={href}>
+                  {text}
+                </a>
+              ))}
+            </p>
+          )}
           <p>
             Running Tollgate yourself? <code>tollgate console-link</code> prints a link that signs you in once.
           </p>

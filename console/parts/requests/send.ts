@@ -1,3 +1,4 @@
+import { siteName } from "../../contract/site.ts";
 import { type Choice, type Json, type Piece, surfaces } from "./surfaces.ts";
 
 /** The facts of an answer. */
@@ -27,7 +28,7 @@ export async function send(
   const requestId = response.headers.get("x-request-id") ?? "";
   if (!response.ok) {
     const body: Json = await response.json().catch(() => undefined);
-    throw new Error(surface.error(body) ?? `Tollgate answered ${response.status}.`);
+    throw new Error(surface.error(body) ?? `${siteName()} answered ${response.status}.`);
   }
   let firstMs: number | undefined;
   const tell = (data: Json): void => {

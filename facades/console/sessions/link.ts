@@ -4,9 +4,7 @@ import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendNote } from "../pages/note.ts";
 import { sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
-
-/** The page to which a link leads. */
-const first = "/overview";
+import { first, isFetchedAhead } from "./way-in.ts";
 
 type Note = readonly [status: number, title: string, sentence: string];
 
@@ -28,29 +26,24 @@ export async function followLink(
   parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
-  // A browser that prefetches pages does so without the user, and would use the link up.
-  if (request.method !== "GET" || /prefetch|prerender/.test(String(request.headers["sec-purpose"] ?? ""))) {
+  if (isFetchedAhead(request)) {
     response.writeHead(503).end();
     return;
   }
-  const site = request.headers["sec-fetch-site"] ?? "none";
-  if (site !== "none" && site !== "same-origin") {
+  const from = request.headers["sec-fetch-site"] ?? "none";
+  if (from !== "none" && from !== "same-origin") {
     // Another site could otherwise replace somebody's session by one of its own without their notice.
     const sentence = "Another page led here. Go on only if you made this link yourself.";
-    sendNote(response, 200, "Sign in?", sentence, { goOn: "Sign in by this link" });
+    sendNote(response, parts.site, 200, "Sign in?", sentence, { goOn: "Sign in by this link" });
     return;
   }
   try {
     const opened = await core.redeem(token, request);
     response.setHeader("set-cookie", sessionCookie(opened.cookie, request, readReach(request, parts)));
   } catch (error) {
-    refuse(response, error);
+    const [status, title, sentence] = refusals[ConnectError.from(error).code] ?? unreachable;
+    sendNote(response, parts.site, status, title, sentence);
     return;
   }
   response.writeHead(303, { location: first }).end();
-}
-
-function refuse(response: ServerResponse, error: unknown): void {
-  const [status, title, sentence] = refusals[ConnectError.from(error).code] ?? unreachable;
-  sendNote(response, status, title, sentence);
 }

@@ -1,21 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { type Dependencies, readReach } from "../dependencies.ts";
-import { sendNote } from "../pages/note.ts";
 import { type Answer, sendError } from "./answers.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
 import { readText } from "./read-credential.ts";
-
-const first = "/overview";
+import { commonRefusals, isFetchedAhead, leadOn, type Refusals, refuse } from "./way-in.ts";
 
 /** Where a mail's link leads, before its token. */
 export const mailPath = "/sign-in/mail/";
 
-const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
+const refusals: Refusals = {
+  ...commonRefusals,
   [Code.Unauthenticated]: [401, "This link signs nobody in"],
-  [Code.PermissionDenied]: [403, "You have no account here"],
-  [Code.ResourceExhausted]: [429, "Too many sign-ins"],
 };
 
 /** Has a link mailed, with a cookie that the same browser has to bring back. */
@@ -39,8 +36,7 @@ export async function followMail(
   parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
-  // A browser that prefetches pages does so without the user, and would use the link up.
-  if (request.method !== "GET" || /prefetch|prerender/.test(String(request.headers["sec-purpose"] ?? ""))) {
+  if (isFetchedAhead(request)) {
     response.writeHead(503).end();
     return;
   }
@@ -50,12 +46,8 @@ export async function followMail(
     const forgotten = pendingCookie("mail", "", request, reach);
     response.setHeader("set-cookie", [sessionCookie(opened.cookie, request, reach), forgotten]);
   } catch (error) {
-    const { code, rawMessage } = ConnectError.from(error);
-    const [status, title] = refusals[code] ?? [503, "The sign-in failed"];
-    sendNote(response, status, title, status === 503 ? "Try again in a moment." : rawMessage);
+    refuse(response, parts.site, error, refusals);
     return;
   }
-  // Pages of mails lead here without the session's cookie: a page of our own leads on.
-  const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
-  sendNote(response, 200, "Signed in", "The console opens.", { head });
+  leadOn(response, parts.site);
 }

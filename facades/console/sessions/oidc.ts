@@ -1,16 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { type Dependencies, readReach } from "../dependencies.ts";
-import { sendNote } from "../pages/note.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
+import { commonRefusals, leadOn, type Refusals, refuse } from "./way-in.ts";
 
-const first = "/overview";
-
-const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
+const refusals: Refusals = {
+  ...commonRefusals,
   [Code.Unauthenticated]: [401, "You are not signed in"],
-  [Code.PermissionDenied]: [403, "You have no account here"],
-  [Code.ResourceExhausted]: [429, "Too many sign-ins"],
   [Code.InvalidArgument]: [404, "There is no such way in"],
 };
 
@@ -53,7 +50,7 @@ async function beginOidc(
     response.setHeader("set-cookie", pendingCookie("oidc", pending, request, reach));
     response.writeHead(303, { location: authorizationUrl }).end();
   } catch (error) {
-    refuse(response, error);
+    refuse(response, parts.site, error, refusals);
   }
 }
 
@@ -72,16 +69,8 @@ async function finishOidc(
     response.setHeader("set-cookie", [sessionCookie(opened.cookie, request, reach), forgotten]);
   } catch (error) {
     response.setHeader("set-cookie", forgotten);
-    refuse(response, error);
+    refuse(response, parts.site, error, refusals);
     return;
   }
-  // Redirects from the provider omit the session's cookie: a page of our own leads on.
-  const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
-  sendNote(response, 200, "Signed in", "The console opens.", { head });
-}
-
-function refuse(response: ServerResponse, reason: unknown): void {
-  const { code, rawMessage } = ConnectError.from(reason);
-  const [status, title] = refusals[code] ?? [503, "The sign-in failed"];
-  sendNote(response, status, title, status === 503 ? "Try again in a moment." : rawMessage);
+  leadOn(response, parts.site);
 }

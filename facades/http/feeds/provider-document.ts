@@ -1,5 +1,5 @@
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { type Bounds, samplingEntries } from "#lib/sampling.ts";
+import { type Bounds, samplingEntries } from "#lib/inference/sampling.ts";
 import { usdPerToken } from "../json/decimal.ts";
 import { invalidField } from "../request/error.ts";
 import { featuresOf } from "./listing.ts";
@@ -25,7 +25,7 @@ function describe(model: Model) {
     schema_version: version,
     id: model.id,
     name: model.displayName || model.id,
-    hugging_face_id: card?.huggingFaceId ?? "",
+    ...(card?.huggingFaceId && { hugging_face_id: card.huggingFaceId }), // without it OpenRouter finds the model by its id
     created: Number(model.createdAt?.seconds ?? 0n),
     quantization: card?.quantization || null,
     ...(card?.tokenizer && { tokenizer: card.tokenizer }),
@@ -37,13 +37,19 @@ function describe(model: Model) {
         pricing: [price("prompt", model.inputPicoUsdPerToken)],
       },
     ],
-    output_modalities: [model.kind === ModelKind.EMBEDDING ? { type: "embeddings" } : describeText(model)],
+    output_modalities: [model.kind === ModelKind.EMBEDDING ? vectors : describeText(model)],
     ...(card?.deprecationDate && { deprecation_date: card.deprecationDate }),
     ...(card?.countries.length && { datacenters: card.countries.map((country_code) => ({ country_code })) }),
     ...(card?.openrouterSlug && { openrouter: { slug: card.openrouterSlug } }),
     is_ready: card?.isReady ?? true,
   };
 }
+
+/** Vectors cost what their input costs. */
+const vectors = {
+  type: "embeddings",
+  supported_parameters: { encoding_format: { type: "enum", values: ["float", "base64"] } },
+};
 
 function describeText({ maxOutputTokens, outputPicoUsdPerToken, thinking }: Model) {
   return {
@@ -54,7 +60,6 @@ function describeText({ maxOutputTokens, outputPicoUsdPerToken, thinking }: Mode
       ...sampling,
       max_tokens: { type: "integer", min: 1, max: maxOutputTokens, unit: "token" },
       stop: { type: "array" },
-      stream: { type: "boolean" },
       ...Object.fromEntries(featuresOf(thinking).map((feature) => [feature, { type: "boolean" }])),
     },
     pricing: [price("completion", outputPicoUsdPerToken)],

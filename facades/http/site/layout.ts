@@ -52,7 +52,8 @@ ${body}
 `;
 }
 
-function footerLinks({ terms, privacy, support }: SiteFacts): [string, string][] {
+/** Where the service has its terms, its privacy notice and its support, by the texts of the links. */
+export function footerLinks({ terms, privacy, support }: SiteFacts): [string, string][] {
   const help = support === undefined || /^https?:/.test(support) ? support : `mailto:${support}`;
   return [
     ["Terms", terms],

@@ -1,6 +1,6 @@
-import { readDataDir } from "#src/config/data-dir.ts";
+import { readDataDir } from "#src/config/data-dir/data-dir.ts";
+import { isAlive, readRunning } from "#src/config/data-dir/running-core.ts";
 import type { Environment } from "#src/config/environment.ts";
-import { isAlive, readRunning } from "#src/config/running-core.ts";
 
 /** The console's URL for the core that runs on the data directory. Throws when there is none. */
 export async function findConsole(environment: Environment, { ca }: { readonly ca?: string }): Promise<string> {

@@ -10,7 +10,7 @@ const askMs = 2000;
 export function addHealth(program: Command, { environment }: Io): void {
   program
     .command("health")
-    .description("Exit 0 when the service is ready (for container health checks)")
+    .description("exit with 0 when the service is ready (for container health checks)")
     .option("--url <url>", "what to ask; TOLLGATE_HEALTH_URL, or http://127.0.0.1:9464/readyz, unless set")
     .action(async ({ url = environment.TOLLGATE_HEALTH_URL ?? "http://127.0.0.1:9464/readyz" }: { url?: string }) => {
       const status = await ask(new URL(url));

@@ -7,7 +7,7 @@ import { logOption } from "./log-option.ts";
 export function addServe(program: Command): void {
   program
     .command("serve")
-    .description("Start Tollgate: API, console and storage in one process. The default command.")
+    .description("start Tollgate: API, console and storage in one process; the default command")
     .option("--config <file>", "the configuration file")
     .option(
       "--server <url>",

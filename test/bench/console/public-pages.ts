@@ -8,7 +8,12 @@ import type { Figure, Scenario } from "../scenario.ts";
 const mostMs = 1000;
 const mostBytes = 150_000;
 const rounds = 7;
-const pages = { "first page": "/", "a model": "/models/maker/model-1", status: "/status" };
+const pages = [
+  { name: "first page", listener: "http", path: "/" },
+  { name: "a model", listener: "http", path: "/models/maker/model-1" },
+  { name: "status", listener: "http", path: "/status" },
+  { name: "sign-in", listener: "console", path: "/sign-in" },
+] as const;
 const models = Array.from({ length: 100 }, (_, index) => ({
   id: `maker/model-${index}`,
   card: { description: `The model number ${index}, which writes.`, quantization: "fp8", licence: "MIT" },
@@ -18,18 +23,19 @@ const models = Array.from({ length: 100 }, (_, index) => ({
 /** The public pages of a hundred models, as a stranger's browser gets them. */
 export const publicPages: Scenario = {
   name: "pages",
-  shows: "first paint and weight of the public pages with 100 models, empty cache",
+  shows: "first paint and weight of each page that a stranger sees, with 100 models, empty cache",
   onlyNamed: true,
   async run({ progress }) {
     const site = await createSite();
-    const config = await site.configure({ ...freePorts, models });
+    const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
+    const config = await site.configure({ listen, models });
     const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
     try {
       const figures: Figure[] = [];
-      for (const [name, path] of Object.entries(pages)) {
+      for (const { name, listener, path } of pages) {
         const openings: Opening[] = [];
         for (let round = 0; round <= rounds; round++) {
-          openings.push(await open(browser, tollgate.url + path));
+          openings.push(await open(browser, `http://${tollgate.addresses[listener]}${path}`));
         }
         openings.shift(); // the first one starts the browser's process
         const median = (read: (opening: Opening) => number) => spread([percentiles(openings.map(read)).p50]);
@@ -68,7 +74,8 @@ async function open(browser: Browser, url: string): Promise<Opening> {
   page.on("requestfinished", (request) => {
     sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
   });
-  await page.goto(url, { waitUntil: "networkidle" });
+  await page.goto(url);
+  await page.locator("h1").waitFor();
   const ms = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
   const bytes = (await Promise.all(sizes)).reduce((all, size) => all + size, 0);
   await context.close();

@@ -72,6 +72,7 @@ async function becomeCustomer(address: string): Promise<readonly string[]> {
   await page.getByText("qwen/qwen3-8b").first().waitFor();
   await press("Sign in", "link");
   pressed.push("You are new here");
+  expect(await page.locator(".brand").textContent()).toBe("Example Inference");
   await page.getByText("You are new here").click();
   await page.getByLabel("Your name").fill("Ada");
   await press("Create a passkey");
@@ -87,6 +88,7 @@ async function becomeCustomer(address: string): Promise<readonly string[]> {
   expect(await runInShell(command)).toMatch(/\w/);
   await page.locator('main a[href^="/receipts/"]').first().click();
   await page.getByText("The lines add up to the cost").waitFor();
+  expect(await page.title()).toBe("Receipt · Example Inference");
   await context.close();
   return pressed;
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { noLimits } from "#lib/limits/key-limits.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
@@ -11,6 +10,7 @@ import type { Account } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import type { LiveSession, Operator, SessionFinder } from "#src/wire/principal.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { reasonOf } from "../../support/reason-of.ts";
 import { noSessions } from "./no-sessions.ts";
 
 const testAccount = "0199a000-0000-7000-8000-000000000001";
@@ -62,13 +62,6 @@ function setUp(sessions: SessionFinder = noSessions) {
     return { secret, key };
   };
   return { authenticator, accounts, add, clock, used, reads: () => reads };
-}
-
-async function reasonOf(answer: unknown): Promise<Reason | undefined> {
-  return Promise.resolve(answer).then(
-    () => undefined,
-    (error: unknown) => readDetail(error)?.reason,
-  );
 }
 
 test("an API key is its account's caller, read once", async () => {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { Invitations } from "#src/identity/people/invitations.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
@@ -8,6 +7,7 @@ import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { reasonOf } from "../../support/reason-of.ts";
 
 const newDatabase = databases();
 const opened: Storage[] = [];
@@ -31,11 +31,6 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ lowBalance: null, lastPaid: null, balanceTold: "ample" },
     });
     const invitations = new Invitations({ storage, clock, random: systemRandom });
-    const reasonOf = (answer: Promise<unknown>) =>
-      answer.then(
-        () => undefined,
-        (error: unknown) => readDetail(error)?.reason,
-      );
     const invite = () => invitations.create({ accountId, role: "viewer", email: null, invitedBy: null });
     const { token } = await invite();
     for (let more = 1; more < 100; more += 1) {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { newLinkToken, newSessionToken } from "#src/identity/sessions/session-token.ts";
 import { Sessions } from "#src/identity/sessions/sessions.ts";
@@ -8,6 +7,7 @@ import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { reasonOf } from "../../support/reason-of.ts";
 
 const newDatabase = databases();
 const open: Storage[] = [];
@@ -29,12 +29,6 @@ describe.each(dialects)("%s", (dialect) => {
     const parts = { storage, clock, random: systemRandom };
     return { ...parts, sessions: new Sessions({ ...parts, operatorToken }), parts };
   }
-
-  const reasonOf = (answer: Promise<unknown>) =>
-    answer.then(
-      () => undefined,
-      (error: unknown) => readDetail(error)?.reason,
-    );
 
   test("no token is stored, of a session or of a link", async () => {
     const { storage, sessions } = await start();

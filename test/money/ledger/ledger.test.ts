@@ -5,6 +5,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { reasonOf } from "../../support/reason-of.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, models, never, openMetering, request, run, testModel, usd } from "../fixture.ts";
 
@@ -28,11 +29,6 @@ describe.each(dialects)("%s", (dialect) => {
   });
   afterEach(() => clock.until(metering.close()));
 
-  const reasonOf = (promise: Promise<unknown>) =>
-    promise.then(
-      () => undefined,
-      (error: unknown) => readDetail(error)?.reason,
-    );
   const balance = async (account: string) => (await metering.funds.statement(account)).balance;
   const receipt = (requestId: string) => metering.storage.orm.em.fork().findOneOrFail(Usage, { requestId });
   const lines = (requestId: string) =>

@@ -6,7 +6,7 @@ import { expireLots } from "#src/money/books/expiry.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { eventually } from "../../support/eventually.ts";
 import { dialects } from "../databases.ts";
-import { usd } from "../fixture.ts";
+import { never, request, usd } from "../fixture.ts";
 import { tokensAUsd, watchedMetering } from "./watched-metering.ts";
 
 const open = watchedMetering();
@@ -65,6 +65,19 @@ describe.each(dialects)("%s", (dialect) => {
     await spend(id, 1.5 * tokensAUsd);
     await look();
     expect(await told(id)).toEqual([first, ["balance.low", { balance_usd: "1.50", threshold_usd: "2.00" }]]);
+  }, 60_000);
+
+  test("a credit line that was taken away is told of once running requests leave the rest of it", async () => {
+    const { account, ledger, funds, clock, told } = await open(dialect);
+    const id = await account();
+    await clock.until(funds.setCreditLine(id, 5 * usd));
+    const asked = request(id, { inputTokens: 0, outputTokens: tokensAUsd });
+    const running = await clock.until(ledger.hold(asked, never));
+    await clock.until(funds.setCreditLine(id, 0));
+    expect(await told(id)).toEqual([]);
+    await clock.until(running.settle({ inputTokens: 0, outputTokens: 0 }, "completed"));
+    await clock.pass(400_000);
+    expect((await told(id)).map(([type]) => type)).toEqual(["balance.exhausted"]);
   }, 60_000);
 
   test("refunds and money that lapses are told of as well", async () => {

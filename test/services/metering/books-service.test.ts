@@ -25,24 +25,21 @@ const lostCharge = (): Charge => ({
   ...{ cost: 0, shortfall: 0, status: "completed", settledAt: Date.UTC(2026, 4, 1), lines: [] },
 });
 
+/** The books of a database, and their service. */
+async function open(url: string) {
+  const clock = new ManualClock(Date.UTC(2026, 4, 1));
+  const metering = await openMetering({ clock, url });
+  const { storage, ledger, deadLetters } = metering;
+  const parts = { archives: noArchives, observer: silentObserver, clock, logger: silentLogger };
+  const books = createBooksService({ storage, ledger, deadLetters, ...parts });
+  const service = createClient(BooksService, createDirectTransport([registration(BooksService, books)], []));
+  return { clock, metering, service };
+}
+
 describe.each(dialects)("%s", (dialect) => {
   test("the books are proved, and dead letters are listed page by page and dropped", async () => {
-    const clock = new ManualClock(Date.UTC(2026, 4, 1));
-    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const { storage, ledger, deadLetters } = metering;
-    const parts = {
-      storage,
-      ledger,
-      deadLetters,
-      archives: noArchives,
-      observer: silentObserver,
-      clock,
-      logger: silentLogger,
-    };
-    const service = createClient(
-      BooksService,
-      createDirectTransport([registration(BooksService, createBooksService(parts))], []),
-    );
+    const { clock, metering, service } = await open(await newDatabase(dialect));
+    const { deadLetters } = metering;
     expect(await service.reconcile({})).toMatchObject({ ok: true, findings: [] });
     for (let each = 0; each < 3; each++) {
       await deadLetters.put(lostCharge(), "it cannot be charged");
@@ -61,22 +58,8 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("the sums of the proof open their addends, account by account and page by page", async () => {
-    const clock = new ManualClock(Date.UTC(2026, 4, 1));
-    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const { storage, ledger, deadLetters, funds } = metering;
-    const parts = {
-      storage,
-      ledger,
-      deadLetters,
-      archives: noArchives,
-      observer: silentObserver,
-      clock,
-      logger: silentLogger,
-    };
-    const service = createClient(
-      BooksService,
-      createDirectTransport([registration(BooksService, createBooksService(parts))], []),
-    );
+    const { clock, metering, service } = await open(await newDatabase(dialect));
+    const { storage, funds } = metering;
     const [one, other, owing] = [
       await metering.account({ paid: 5 * usd, free: 7 }),
       await metering.account({ paid: 3 * usd }),

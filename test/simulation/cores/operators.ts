@@ -6,6 +6,7 @@ import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
 import { type Machine, modelNames } from "./machine.ts";
+import { recur } from "./recur.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** A movement of money, as its operator knows it. */
@@ -35,7 +36,7 @@ export class Operators {
   readonly #machines: readonly Machine[];
   readonly #customers: readonly Customer[];
   readonly #traffic: Traffic;
-  #stopped = false;
+  #end: () => void = () => {};
   /** Whether keys without limits get some while their requests run. */
   givesFirstLimits = false;
   /** The limits that were set, in their order. */
@@ -60,16 +61,11 @@ export class Operators {
   }
 
   begin(meanMs: number): void {
-    this.#timeline.after(this.#dice.exponential(meanMs), () => {
-      if (!this.#stopped) {
-        this.begin(meanMs);
-        this.#act();
-      }
-    });
+    this.#end = recur(this.#timeline, this.#dice, meanMs, () => this.#act());
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#end();
   }
 
   #act(): void {

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import type { OwnTerms } from "#src/money/model/own-prices.ts";
+import type { OwnTerms } from "#src/money/model/prices/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import { wholePrice } from "#src/storage/entities/metering/own-prices.ts";
 import type { SimulatedServer } from "../database/server.ts";
@@ -9,6 +9,7 @@ import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
 import { type Life, type Machine, modelNames } from "./machine.ts";
+import { recur } from "./recur.ts";
 
 /** A credit line that was set, or may have been. */
 interface LineSet {
@@ -36,7 +37,7 @@ export class Terms {
   readonly #customers: readonly Customer[];
   readonly #server: SimulatedServer;
   readonly #mayCost: (model: string, rates: Rates) => void;
-  #stopped = false;
+  #end: () => void = () => {};
 
   /** `mayCost` is called with each price that an account may pay from now on. */
   constructor(parts: {
@@ -58,16 +59,11 @@ export class Terms {
   }
 
   begin(meanMs = this.#dice.pick([300, 1000, 4000])): void {
-    this.#timeline.after(this.#dice.exponential(meanMs), () => {
-      if (!this.#stopped) {
-        this.begin(meanMs);
-        this.#act();
-      }
-    });
+    this.#end = recur(this.#timeline, this.#dice, meanMs, () => this.#act());
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#end();
   }
 
   #act(): void {

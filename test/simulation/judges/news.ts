@@ -1,34 +1,8 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { World } from "../world.ts";
 
 /** Milliseconds by which clocks of cores differ while none is wrong. */
 const apartMs = 1000;
-
-/**
- * Judges, once all works and nothing runs, that every charge was told with its cost, and nothing else was. A core that
- * started while a clock was an hour off tells, too.
- */
-export function judgeUsageEvents({ news, server, history, wentBack }: World): void {
-  if (news === undefined) {
-    return;
-  }
-  const stored = new Map(
-    server.tables
-      .all<{ run: string; cost: number }>("select run_id as run, cost from usage")
-      .map(({ run, cost }) => [run, formatUsd(BigInt(cost))]),
-  );
-  const told = new Map(news.told.map(({ runId, costUsd }) => [runId, costUsd]));
-  for (const [run, cost] of stored) {
-    if (told.get(run) !== cost) {
-      history.violation("usage events", `run ${run} was charged ${cost}, and ${told.get(run) ?? "nothing"} was told`);
-    }
-  }
-  for (const run of told.keys()) {
-    if (!stored.has(run) && !wentBack) {
-      history.violation("usage events", `run ${run} was told and never charged`);
-    }
-  }
-}
 
 interface Told {
   readonly account: string;

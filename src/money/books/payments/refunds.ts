@@ -2,7 +2,7 @@ import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";

@@ -48,9 +48,7 @@ export function createDebts({ storage, clock, random, balances }: Dependencies):
         return 0;
       }
       const paid = await payDebt(em, account, { clock, random });
-      if (paid > 0) {
-        await balances?.judgeFall(em, account);
-      }
+      await balances?.judgeFall(em, account); // also what a credit line that fell gets back makes it less
       return paid;
     });
   const owing = (after: string) =>

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import * as z from "zod";
 import { ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { configSchema } from "#src/config/schema.ts";
@@ -80,13 +82,14 @@ const parameter = z.discriminatedUnion("type", [
   }),
   z.strictObject({ type: z.literal("array") }),
   z.strictObject({ type: z.literal("boolean") }),
+  z.strictObject({ type: z.literal("enum"), values: z.array(z.string()).min(1) }),
 ]);
 const current = z.strictObject({
   ...optional,
   schema_version: z.literal("2.4"),
   id: z.string().min(1),
   name: z.string().min(1),
-  hugging_face_id: z.string(),
+  hugging_face_id: z.string().min(1).optional(),
   created: z.int(),
   quantization,
   tokenizer: z.string().optional(),
@@ -109,7 +112,7 @@ const current = z.strictObject({
           supported_parameters: z.record(z.string(), parameter),
           pricing: prices("completion"),
         }),
-        z.strictObject({ type: z.literal("embeddings") }),
+        z.strictObject({ type: z.literal("embeddings"), supported_parameters: z.record(z.string(), parameter) }),
       ]),
     )
     .min(1),
@@ -187,7 +190,8 @@ test("with schema_version=2.4 it is the current document, in which each kind own
     openrouter: { slug: "deepseek/deepseek-v4" },
     datacenters: [{ country_code: "DE" }, { country_code: "FI" }],
   });
-  expect(data[1]).toMatchObject({ quantization: null, hugging_face_id: "" });
+  expect(data[1]).toMatchObject({ quantization: null });
+  expect(data[1]).not.toHaveProperty("hugging_face_id");
 });
 
 test("a configuration takes the quantizations that OpenRouter knows, and no other", () => {
@@ -205,3 +209,15 @@ test("another version is refused by name", async () => {
     json: { error: { param: "schema_version", message: expect.stringContaining("2.4") } },
   });
 });
+
+// OpenRouter publishes the schema of the current document: docs/listings.md.
+const schemaFile = process.env.OPENROUTER_SCHEMA;
+if (schemaFile !== undefined) {
+  test("OpenRouter's own schema takes the current document", async () => {
+    const openapi = JSON.parse(readFileSync(schemaFile, "utf8"));
+    const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(openapi, "openrouter");
+    const isValid = ajv.compile({ $ref: "openrouter#/components/schemas/ModelDocumentV2" });
+    const { json } = await ask("/api/v1/models?schema_version=2.4");
+    expect(json.data.flatMap((model) => (isValid(model) ? [] : (isValid.errors ?? [])))).toEqual([]);
+  });
+}

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { toDigest } from "#src/identity/accounts/keys/api-key.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
@@ -10,16 +9,10 @@ import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { reasonOf } from "../../../support/reason-of.ts";
 
 const pepper = { version: 3, secret: "pepper" };
 const hour = 3_600_000;
-
-async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
-  return answer.then(
-    () => undefined,
-    (error: unknown) => readDetail(error)?.reason,
-  );
-}
 
 const newDatabase = databases();
 

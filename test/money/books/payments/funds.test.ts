@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { maxPicoUsd } from "#lib/money.ts";
+import { maxPicoUsd } from "#lib/money/money.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { reasonOf } from "../../../support/reason-of.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../../fixture.ts";
 
@@ -18,12 +18,6 @@ describe.each(dialects)("%s", (dialect) => {
   let metering: Metering;
   const clock = new ManualClock(Date.now());
   afterEach(() => clock.until(metering.close()));
-
-  const reasonOf = (promise: Promise<unknown>) =>
-    promise.then(
-      () => undefined,
-      (error: unknown) => readDetail(error)?.reason,
-    );
 
   test("a new account has its free lot; a grant of 0 makes none", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
