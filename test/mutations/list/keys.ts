@@ -10,6 +10,10 @@ const door = {
   file: "src/identity/accounts/authenticator.ts",
   tests: ["test/identity/accounts/authenticator.test.ts"],
 };
+const known = {
+  file: "src/identity/accounts/known.ts",
+  tests: ["test/identity/accounts/authenticator.test.ts"],
+};
 const chain = {
   file: "src/identity/accounts/keys/api-keys.ts",
   tests: ["test/identity/accounts/keys/api-keys.test.ts"],
@@ -43,7 +47,7 @@ export const keyMutations: readonly Mutation[] = [
   },
   {
     name: "a revoked key lives on",
-    ...door,
+    ...known,
     find: "    revoked: Boolean(key.revokedAt),",
     replace: "    revoked: false,",
     breaks: inTime,
@@ -59,7 +63,7 @@ export const keyMutations: readonly Mutation[] = [
   },
   {
     name: "a frozen account is not known as frozen",
-    ...door,
+    ...known,
     find: "    ...(isFrozen(account) && { frozenReason",
     replace: "    ...(!isFrozen(account) && false && { frozenReason",
     breaks: everywhere,

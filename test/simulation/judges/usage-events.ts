@@ -1,4 +1,4 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { World } from "../world.ts";
 
 /** How often a charge was noted to be told. */
