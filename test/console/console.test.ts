@@ -4,6 +4,7 @@ import { findThings } from "./find-life.ts";
 import { openFirst } from "./first-opened.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
+import { judgeDialogs } from "./judge-dialogs.ts";
 import { liveByKeyboard } from "./keyboard-life.ts";
 import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
@@ -143,6 +144,10 @@ test("every page's task is done by keyboard alone, with the focus in sight and g
 
 test("every page has one heading, fits 360 pixels, and gives nothing to find fault with in either theme", async () => {
   expect(await together().judged).toEqual([]);
+}, 240_000);
+
+test("dialogs of operators and members give nothing to find fault with in either theme", async () => {
+  expect(await judgeDialogs(stage)).toEqual([]);
 }, 240_000);
 
 test("a cold overview weighs less than its budget and asks no other host", async () => {
