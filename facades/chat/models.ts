@@ -55,7 +55,7 @@ export function modelInfo(model: CoreModel): Model {
 }
 
 const generationParameters = [
-  ...takenSampling.map(([, { name }]) => name),
+  ...takenSampling.map(({ name }) => name),
   "max_tokens",
   "parallel_tool_calls",
   "stop",
