@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import type { PublicSurface } from "#lib/surface-names.ts";
+import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import { errorOf as chatErrorOf } from "./chat/errors.ts";
 import type { ErrorAnswer } from "./http/routing/surface.ts";
 import { errorOf as messagesErrorOf } from "./messages/errors.ts";

@@ -1,10 +1,10 @@
 import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
-import { readPackaged } from "#lib/assets.ts";
+import { Pace } from "#lib/door/counts/pace.ts";
 import { unwantedBytesPerSecond } from "#lib/door/drain.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
-import { Pace } from "#lib/door/pace.ts";
+import { readPackaged } from "#lib/files/assets.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import type { Intake } from "#lib/overload/intake.ts";

@@ -1,4 +1,4 @@
-import { simulatedNames } from "#lib/engine-names.ts";
+import { simulatedNames } from "#lib/inference/engine-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { defaultGpu, type Gpu } from "./engine/gpu/gpu.ts";

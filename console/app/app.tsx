@@ -4,7 +4,7 @@ import { SignInPage } from "../pages/sign-in/page.tsx";
 import { isConnectionLost } from "./connection.ts";
 import { navigate, path, query } from "./router.ts";
 import { isCustomer, session } from "./session.ts";
-import { Shell } from "./shell.tsx";
+import { Shell } from "./shell/shell.tsx";
 
 /** The whole console: the sign-in page for visitors, the other pages for people who are signed in. */
 export function App() {

@@ -20,12 +20,13 @@ export async function loadPage(wanted: string, load: Load): Promise<ComponentTyp
     connectionLost();
   }
   while (path.peek() === wanted) {
-    if (await answers()) {
+    // First a pause: whatever is wrong with the code itself must not load the page again and again at once.
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    if (path.peek() === wanted && (await answers())) {
       connectionWorks();
       location.reload();
       return undefined;
     }
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
   return undefined;
 }

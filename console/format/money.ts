@@ -1,4 +1,4 @@
-import { formatUsd } from "../../lib/money.ts";
+import { formatUsd } from "../../lib/money/money.ts";
 import { decimalsOf } from "./numbers.ts";
 
 /** An exact amount in two parts: the digits that are read at a glance, and the rest to the last nonzero digit. */

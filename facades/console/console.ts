@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createClient } from "#lib/rpc/client.ts";
 import { readAll } from "#lib/rpc/pages.ts";
@@ -123,6 +124,9 @@ export function createConsole(parts: Dependencies): RequestListener {
   return (request, response) => {
     setSecurityHeaders(response, readReach(request, parts));
     serve(request, response).catch((error: unknown) => {
+      if (ConnectError.from(error).code === Code.ResourceExhausted && !response.headersSent) {
+        return sendNote(response, parts.site, 429, "Too many pages were opened from here", "Try again in a minute.");
+      }
       parts.logger.error({ err: error }, "a request failed unexpectedly");
       if (response.headersSent) {
         response.destroy();

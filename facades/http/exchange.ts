@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallOptions } from "@connectrpc/connect";
 import { drain } from "#lib/door/drain.ts";
 import { hasBody } from "#lib/door/head.ts";
+import { noteCounted } from "#lib/door/paced-response.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
+import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { sendWhole } from "#lib/net/send-whole.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { type RateLimitState, readRateLimit } from "#lib/rpc/rate-limit.ts";
-import type { PublicSurface } from "#lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
 import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
@@ -74,8 +75,9 @@ export class Exchange {
     return toNetwork(this.address ?? "");
   }
 
-  /** Options for a call to the core on behalf of the client. The call ends when the client leaves. */
+  /** Options for a call to the core, which counts it, on behalf of the client. The call ends when the client leaves. */
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } & CallOptions {
+    noteCounted(this.response);
     const headers = callHeaders(this.request, this.address, this.keyHeader, this.surface);
     return {
       headers: Object.assign(headers, { [requestIdHeader]: this.requestId }, this.#trace?.headers),

@@ -4,8 +4,17 @@ export type ListenerName = (typeof listenerNames)[number];
 
 /** What listeners bound, by its name in metrics, in the log and in docs/operations.md. */
 export const boundNames = [
-  ...(["connections", "connections_per_address", "idle", "silent", "head", "pipeline"] as const),
-  ...(["requests_per_address", "calls", "rate", "credentials", "refusals", "bodies", "slow_body"] as const),
+  ...(["connections", "connections_per_address", "connection_rate", "idle", "silent", "head", "pipeline"] as const),
+  ...([
+    "requests_per_address",
+    "calls",
+    "rate",
+    "credentials",
+    "refusals",
+    "uncounted",
+    "bodies",
+    "slow_body",
+  ] as const),
   ...(["unwanted", "slow_reader", "overload"] as const),
 ] as const;
 export type BoundName = (typeof boundNames)[number];

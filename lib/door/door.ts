@@ -4,10 +4,11 @@ import { UnreadAnswers } from "../net/unread-answers.ts";
 import { boundToMemory } from "../overload/memory.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { BoundName, ListenerName } from "./bounds.ts";
-import { type ConnectionLimits, Connections } from "./connections.ts";
+import { Connections } from "./connections/connections.ts";
+import type { ConnectionLimits } from "./connections/limits.ts";
+import { NetworkCounts } from "./counts/network-counts.ts";
+import { Pace } from "./counts/pace.ts";
 import { unwantedBytesPerSecond } from "./drain.ts";
-import { NetworkCounts } from "./network-counts.ts";
-import { Pace } from "./pace.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
 export const defaultLimits: ConnectionLimits = {
@@ -18,6 +19,7 @@ export const defaultLimits: ConnectionLimits = {
 
 const usualUnreadBytes = 32 * 1024 * 1024;
 const refusalsPerSecond = 50;
+const uncountedPerSecond = 100;
 /** The calls of one payer that may run at once: its account's own limits are far below. */
 const usualCalls = 2048;
 
@@ -43,6 +45,8 @@ export class Door {
   readonly connections: Connections;
   /** Paces the answers of clients that are refused again and again: what they cost is then bounded by their connections. */
   readonly refusals: Pace;
+  /** Paces the answers that no rate counts and nobody pays for: a file, a health check. */
+  readonly uncounted: Pace;
   /** Paces the reading of bodies that nobody wants, in bytes. */
   readonly unwanted: Pace;
   /** Bounds the answers that wait for slow clients. */
@@ -56,6 +60,7 @@ export class Door {
     this.name = listener;
     this.clock = clock;
     this.refusals = new Pace(refusalsPerSecond, clock);
+    this.uncounted = new Pace(uncountedPerSecond, clock);
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);
     this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
     this.#onRefused = onRefused;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../time/clock.ts";
 import type { BoundName } from "./bounds.ts";
+import type { Pace } from "./counts/pace.ts";
 import { hasBody } from "./head.ts";
-import type { Pace } from "./pace.ts";
 
 /** Tells the client of a request. Undefined: it has left. */
 export type ToClient = (request: IncomingMessage) => string | undefined;

@@ -4,9 +4,17 @@ import { watchEnd } from "../net/send-whole.ts";
 import type { Door } from "./door.ts";
 import type { ToClient } from "./drain.ts";
 
+/** The answers to requests that a rate counts, or somebody's credential. */
+const counted = new WeakSet<ServerResponse>();
+
+/** Notes that a rate has counted a request, or that its credential was right. */
+export function noteCounted(response: ServerResponse): void {
+  counted.add(response);
+}
+
 type End = (...rest: unknown[]) => unknown;
 
-/** The responses of a listener, of which refusals end at the pace of their client's network. */
+/** The responses of a listener. Those that are refusals, or that nothing counts, end at the pace of their client's network. */
 export function pacedResponses(door: Door, toClient: ToClient): typeof ServerResponse {
   return class PacedResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
     #isHeld = false;
@@ -16,13 +24,14 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
         return this;
       }
       const { remoteAddress: peer = "" } = this.req.socket;
-      const client = isRefusal(this.statusCode) ? toClient(this.req) : undefined;
-      const waitMs = client === undefined ? 0 : door.refusals.take(client, 1);
-      if (client === undefined || waitMs === 0) {
+      const bound = boundOf(this);
+      const client = bound && toClient(this.req);
+      const waitMs = bound === undefined || client === undefined ? 0 : door[bound].take(client, 1);
+      if (bound === undefined || client === undefined || waitMs === 0) {
         (super.end as End)(...rest);
         return this;
       }
-      door.refused("refusals");
+      door.refused(bound);
       this.#isHeld = true;
       const endAt = door.clock.monotonic() + waitMs;
       const leave = () => {
@@ -40,7 +49,10 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
   };
 }
 
-/** Whether a status says that the client is at fault. */
-function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500;
+/** The bound that an answer has. Undefined: none. */
+function boundOf(response: ServerResponse): "refusals" | "uncounted" | undefined {
+  const { statusCode: status } = response;
+  const isRefusal = status >= 400 && status < 500;
+  const otherwise = counted.has(response) ? undefined : "uncounted";
+  return isRefusal ? "refusals" : otherwise;
 }

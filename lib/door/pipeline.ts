@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Duplex } from "node:stream";
 import { toNetwork, toWiderNetwork } from "../net/network.ts";
 import { stopParsing } from "../workarounds/stop-parsing.ts";
+import { NetworkCounts } from "./counts/network-counts.ts";
 import type { Door } from "./door.ts";
-import { NetworkCounts } from "./network-counts.ts";
 
 /** The most requests that may wait on one connection while an earlier one is answered. */
 const mostWaiting = 128;

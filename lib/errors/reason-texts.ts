@@ -29,7 +29,7 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
   ),
   [Reason.PERMISSION_DENIED]: text(
     "The key may not do this.",
-    "Use a key that has no list of models, or one with this model on it; an operator's token for what operators do.",
+    "Use a key that may: one that only manages its account runs no requests, and what operators do needs their token.",
   ),
   [Reason.AUTHENTICATION_THROTTLED]: text(
     "Too many wrong keys came from this address.",

@@ -1,7 +1,7 @@
 import { create, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type KeyLimits, KeyLimitsSchema } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
-import { formatUsd } from "../money.ts";
+import { formatUsd } from "../money/money.ts";
 import { type BudgetPeriod, readWiredPeriod, toWiredPeriod } from "./budget-period.ts";
 import { classMeaning, readWiredClass, type ServiceClass, toWiredClass } from "./service-class.ts";
 

@@ -85,14 +85,15 @@ export class OverloadMonitor implements Overload {
   }
 
   /**
-   * Collects garbage when memory is short. Garbage counts as used until it is collected, and a process that refuses
-   * work makes too little of it for V8 to collect: it would refuse for ever.
+   * Collects garbage when memory is short, or keeps an overload from its end. Garbage counts as used until it is
+   * collected, and a process that refuses work makes too little of it for V8 to collect: it would refuse for ever.
    */
   #collect(): void {
     const { limits, clock, collectGarbage, readMemory } = this.#parts;
     const isFull = this.memory > limits.maxMemory && this.#beyond.memory + 1 >= agreeing;
+    const isWaitedFor = this.shortage === "memory" || (this.shortage === "event_loop" && this.#isPunctual);
     const now = clock.monotonic();
-    if ((isFull || this.shortage === "memory") && now >= this.#collectFrom) {
+    if ((isFull || (isWaitedFor && !this.#isRoomy)) && now >= this.#collectFrom) {
       collectGarbage();
       this.memory = readMemory();
       const after = clock.monotonic();
@@ -100,12 +101,21 @@ export class OverloadMonitor implements Overload {
     }
   }
 
+  /** Whether the event loop is well below its limit. */
+  get #isPunctual(): boolean {
+    return this.lagMs <= this.#parts.limits.maxLagMs * calmLag;
+  }
+
+  /** Whether the memory is well below its limit. */
+  get #isRoomy(): boolean {
+    return this.memory <= this.#parts.limits.maxMemory - calmMemory;
+  }
+
   #judge(): void {
     const { maxLagMs, maxMemory } = this.#parts.limits;
     this.#beyond.event_loop = this.lagMs > maxLagMs ? this.#beyond.event_loop + 1 : 0;
     this.#beyond.memory = this.memory > maxMemory ? this.#beyond.memory + 1 : 0;
-    const isCalm = this.lagMs <= maxLagMs * calmLag && this.memory <= maxMemory - calmMemory;
-    this.#calm = isCalm ? this.#calm + 1 : 0;
+    this.#calm = this.#isPunctual && this.#isRoomy ? this.#calm + 1 : 0;
     if (this.#beyond.memory >= agreeing) {
       this.#become("memory");
     } else if (this.#beyond.event_loop >= agreeing) {

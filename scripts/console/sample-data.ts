@@ -31,19 +31,25 @@ const questions = [
 /** Makes accounts, payments and keys, and keeps requests coming. */
 export async function fill(transport: Transport, url: string): Promise<Sample> {
   const accounts = createClient(AccountsService, transport);
-  const make = async (name: string, paid: readonly bigint[]) => {
+  const make = async (name: string, paid: readonly bigint[], discountBasisPoints = 0) => {
     const { account } = await accounts.createAccount({ name });
     const accountId = account?.id ?? "";
+    if (discountBasisPoints > 0) {
+      await accounts.setAccountPrices({ accountId, ownPrices: { discountBasisPoints } });
+    }
     for (const [index, amount] of paid.entries()) {
       const reference = `invoice-${name.slice(0, 3).toLowerCase()}-${index + 1}`;
       await accounts.topUp({ accountId, amountPicoUsd: amount * usd, reference });
     }
     return accountId;
   };
-  const first = await make("Northwind Research", [25n, 100n]);
+  const first = await make("Northwind Research", [25n, 100n], 1000);
+  const creditLine = { creditLinePicoUsd: 50n * usd, updateMask: { paths: ["credit_line_pico_usd"] } };
+  await accounts.updateAccount({ accountId: first, ...creditLine });
   const second = await make("Aster Labs", [250n]);
   await make("Kestrel Analytics", [40n]);
   const frozen = await make("Paper Boat Studio", []);
+  const stopped = await accounts.createKey({ accountId: frozen, name: "site" });
   await accounts.freezeAccount({ accountId: frozen, reason: "A chargeback is open" });
   await accounts.grant({ accountId: first, amountPicoUsd: 5n * usd, reference: "welcome" });
   const { secret } = await accounts.createKey({ accountId: first, name: "production", limits: { rpm: 60_000 } });
@@ -71,6 +77,13 @@ export async function fill(transport: Transport, url: string): Promise<Sample> {
     void run(index).catch((error: unknown) => console.error(error));
   }
   await sleep(trafficMs);
+  for (const [key, model] of [
+    [stopped.secret, served[0]],
+    [secret, "no-such-model"],
+    [stopped.secret, served[1]],
+  ] as const) {
+    await ask(url, key, model ?? "", 0);
+  }
   const stop = () => {
     isOver = true;
   };

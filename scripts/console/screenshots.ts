@@ -39,12 +39,17 @@ const scenes: readonly Scene[] = [
     },
   },
   { name: "overview", path: () => "/overview" },
-  { name: "accounts", path: () => "/accounts" },
+  { name: "accounts", path: () => "/accounts?order=spent" },
   { name: "account", path: ({ accountId }) => `/accounts/${accountId}` },
   {
     name: "receipt",
     path: ({ requestId }) => `/receipts/${requestId}`,
     act: (page) => page.getByText("Northwind Research").waitFor(),
+  },
+  {
+    name: "requests",
+    path: () => "/requests?outcome=refused",
+    act: (page) => page.getByText("account frozen", { exact: true }).first().waitFor(),
   },
   { name: "keys", path: ({ accountId }) => `/keys?account=${accountId}` },
   { name: "models", path: () => "/models" },
@@ -102,8 +107,10 @@ try {
   await takeAll(await readAddresses());
 } finally {
   await browser.close();
-  tollgate.kill("SIGTERM");
-  await once(tollgate, "exit");
+  const ended = once(tollgate, "exit");
+  if (tollgate.kill("SIGTERM")) {
+    await ended;
+  }
   await rm(folder, { recursive: true, force: true });
 }
 

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { reasonTexts } from "#lib/errors/reason-texts.ts";
-import { publicSurfaces } from "#lib/surface-names.ts";
+import { publicSurfaces } from "#lib/inference/surface-names.ts";
 import { errorStatus } from "../../facades/error-status.ts";
 import { code, table } from "./markdown.ts";
 

@@ -31,15 +31,8 @@ export const floors: Buildings = {
   ],
   "src/services": [
     ["inference", "embeddings", "accounts", "people", "sessions", "metering", "overview", "status", "find"],
-    [
-      "audit-service",
-      "catalogue-service",
-      "events-service",
-      "operators-service",
-      "payments-service",
-      "settings-service",
-    ],
-    ["limits", "operator-messages", "payment-messages"],
+    ["catalogue-service", "events-service", "operators", "payments"],
+    ["limits"],
   ],
   "src/money": [
     ["background"],
@@ -64,12 +57,12 @@ export const floors: Buildings = {
   "src/fleet": [
     ["create-fleet"],
     ["fleet"],
-    ["generation", "count-on", "describe-server", "roster"],
-    ["attempts", "routing", "watch", "shared-servers", "utilisation"],
+    ["requests", "roster"],
+    ["routing", "watch", "utilisation"],
     ["servers"],
     ["health", "sharing", "kept-drains"],
     ["interface"],
-    ["catalogue", "engines", "unit-vectors"],
+    ["catalogue", "engines"],
   ],
   "src/delivery": [["mail", "usage"], ["webhooks"]],
   "src/wire": [["interceptors"], ["grpc", "principal"]],

@@ -24,8 +24,8 @@ export interface Cut {
 
 /**
  * Writes the program with the packages that it uses as few files of JavaScript: Node.js starts it in half the time that several
- * hundred files take. Entries keep their paths below the folder, and parts go to `lib`, so that `lib/assets.ts` finds its way.
- * Returns what it read of the repository itself, by paths below its root.
+ * hundred files take. Entries keep their paths below the folder, and parts go to `lib`, so that `lib/files/assets.ts` finds its
+ * way. Returns what it read of the repository itself, by paths below its root.
  */
 export async function bundle(folder: string, cut: Cut): Promise<string[]> {
   const { metafile } = await build(toOptions(folder, cut));

@@ -17,6 +17,14 @@ export interface PostgresqlServer {
   createDatabase(template?: string): Promise<string>;
   /** Starts a standby that follows this server, from a copy that is taken while it serves; on a port that is free again, if given. */
   startStandby(port?: number): Promise<PostgresqlServer>;
+  /** Ends it in order, its standbys with all that it has. Its data stays. */
+  shutDown(): Promise<void>;
+  /** Starts a server that was ended in order again, as a standby of the one that was promoted in its place. */
+  follow(primary: Pick<PostgresqlServer, "port">): Promise<void>;
+  /** Sets settings that need no restart. */
+  set(settings: Readonly<Record<string, string>>): Promise<void>;
+  /** Runs a statement in a database of the server. Returns its rows. */
+  ask(statement: string, database?: string): Promise<Record<string, unknown>[]>;
   /** Makes commits wait for the standby, once it keeps up, or no longer. A standby does not take that over. */
   setSynchronous(on: boolean): Promise<void>;
   /** Has a standby follow its primary no longer, as when the network between them is gone. */
@@ -38,10 +46,10 @@ export interface PostgresqlServer {
 
 /**
  * Starts a server from the npm package's binaries. Files do not share one: tests that let a clock of their own run
- * over a real database must not wait for the commits of others.
+ * over a real database must not wait for the commits of others. `on`: the folder of its data. Absent: a temporary one.
  */
-export async function startPostgresql(): Promise<PostgresqlServer> {
-  const directory = await mkdtemp(join(tmpdir(), "tollgate-postgresql-"));
+export async function startPostgresql(on?: string): Promise<PostgresqlServer> {
+  const directory = await mkdtemp(join(on ?? tmpdir(), "tollgate-postgresql-"));
   return startIn(directory, (server) => fillDirectory(directory, server), { port: await freePort() });
 }
 
@@ -55,27 +63,26 @@ async function startIn(
     port,
     persistent: true,
     ...account,
-    postgresFlags: [
-      "listen_addresses=127.0.0.1",
-      "max_connections=50",
-      "fsync=off",
-      "wal_keep_size=256MB", // for a standby that begins
-    ].flatMap((setting) => ["-c", setting]),
+    postgresFlags: ["listen_addresses=127.0.0.1", "max_connections=50", "fsync=off"].flatMap((setting) => [
+      "-c",
+      setting,
+    ]),
     onLog: () => {},
   });
   await fill(server);
   const { user, password } = account;
   const url = `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`;
-  await (follows ? startFollowing(server, url) : server.start());
+  let isStandby = follows;
+  const start = () => (isStandby ? startFollowing(server, url) : server.start());
+  await start();
   return {
     port,
     createDatabase: (template) => createDatabase(url, template),
     async startStandby(standbyPort) {
       const copy = await mkdtemp(join(tmpdir(), "tollgate-standby-"));
-      const primary = `host=127.0.0.1 port=${port} user=${user} password=${password}`;
+      await ask(url, `alter system set wal_keep_size = '${keptLog}'`, "select pg_reload_conf()");
       await copyRunning(url, directory, copy);
-      await writeAs(copy, "standby.signal", "");
-      await writeAs(copy, "postgresql.auto.conf", `primary_conninfo = '${primary}'\n`);
+      await makeStandby(copy, port);
       return startIn(copy, async () => {}, { port: standbyPort ?? (await freePort()), follows: true });
     },
     async setSynchronous(on) {
@@ -96,6 +103,7 @@ async function startIn(
     },
     async promote() {
       await ask(url, "select pg_promote()");
+      isStandby = false;
     },
     async disconnect(database) {
       await ask(url, `select pg_terminate_backend(pid) ${sessions(database)}`);
@@ -103,13 +111,35 @@ async function startIn(
     async connections(database) {
       return (await ask(url, `select pid ${sessions(database)}`)).map(({ pid }) => Number(pid));
     },
+    shutDown: () => stop(server),
+    async follow(primary) {
+      await makeStandby(directory, primary.port);
+      isStandby = true;
+      await start();
+    },
+    async set(settings) {
+      const changes = Object.entries(settings).map(([name, value]) => `alter system set ${name} = '${value}'`);
+      await ask(url, ...changes, "select pg_reload_conf()");
+    },
+    ask: (statement, database = "postgres") => ask(`${url.slice(0, -"postgres".length)}${database}`, statement),
     crash: () => crash(server),
-    restart: () => server.start(),
+    restart: start,
     async stop() {
       await stop(server);
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** What a primary keeps of its log for a standby that begins. */
+const keptLog = "256MB";
+
+/** Has the server in a directory follow the primary on a port when it starts. */
+async function makeStandby(directory: string, port: number): Promise<void> {
+  const primary = `host=127.0.0.1 port=${port} user=${account.user} password=${account.password}`;
+  await writeAs(directory, "standby.signal", "");
+  const settings = `primary_conninfo = '${primary}'\nwal_keep_size = '${keptLog}'\n`;
+  await writeAs(directory, "postgresql.auto.conf", settings);
 }
 
 /** The package waits for the words of a primary, which a standby says when it is promoted. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type { Door } from "#lib/door/door.ts";
+import { noteCounted } from "#lib/door/paced-response.ts";
 import type { Logger } from "#lib/logger.ts";
 import { readBody } from "#src/wire/grpc/server/http/request-body.ts";
 import { Receiving } from "#src/wire/grpc/server/receiving.ts";
@@ -101,6 +102,9 @@ export function createStripeWebhook(deps: Dependencies): PaymentWebhook {
         logger.warn({ err: error }, "a payment has to be sent again");
         return [503, "try again"];
       });
+      if (judged[0] !== 400) {
+        noteCounted(response); // the signature is a credential
+      }
       return answer(...judged);
     }
     response.setHeader("connection", "close");

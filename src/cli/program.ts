@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { readPackaged } from "#lib/assets.ts";
+import { readPackaged } from "#lib/files/assets.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import { Misfit } from "#src/money/books/bill/check/misfit.ts";
 import { commandGroups, showExamples } from "./commands.ts";

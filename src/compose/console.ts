@@ -1,8 +1,8 @@
 import type { Transport } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readPackaged, readPackagedFolder } from "#lib/assets.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
 import { failure } from "#lib/errors/failure.ts";
+import { readPackaged, readPackagedFolder } from "#lib/files/assets.ts";
 import type { Logger } from "#lib/logger.ts";
 import { isLoopback, parseAddress } from "#lib/net/address.ts";
 import { inNetworks } from "#lib/net/networks.ts";

@@ -6,7 +6,7 @@ import { systemClock } from "#lib/time/clock.ts";
 import { effectiveConfig } from "#src/config/effective.ts";
 import { loadConfig } from "#src/config/load.ts";
 import type { Config } from "#src/config/schema.ts";
-import { readSecrets } from "#src/config/secrets.ts";
+import { readSecrets } from "#src/config/secrets/secrets.ts";
 import { openTls } from "#src/config/tls/tls.ts";
 import { createHealth } from "#src/wire/grpc/server/health.ts";
 import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";

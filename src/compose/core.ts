@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { takeTurns } from "#src/wire/interceptors/limits/take-turns.ts";
 import { composeAccess } from "./core/access.ts";
 import { composeAvailability } from "./core/availability.ts";

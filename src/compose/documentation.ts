@@ -1,6 +1,6 @@
-import { readPackagedFolder } from "#lib/assets.ts";
 import { Door } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
+import { readPackagedFolder } from "#lib/files/assets.ts";
 import { createSite } from "../../facades/documentation/site.ts";
 import type { ProcessOptions } from "./options.ts";
 import { Lifecycle } from "./process/lifecycle.ts";

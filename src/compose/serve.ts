@@ -8,7 +8,7 @@ import { defaultConfig, loadConfig } from "#src/config/load.ts";
 import { movePorts } from "#src/config/ports/move-ports.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
-import { readSecrets, type Secrets } from "#src/config/secrets.ts";
+import { readSecrets, type Secrets } from "#src/config/secrets/secrets.ts";
 import { openTls } from "#src/config/tls/tls.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { openConsole, type RunningConsole } from "./console.ts";

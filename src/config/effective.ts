@@ -2,7 +2,7 @@ import { type Environment, type SettingName, settingNames } from "./environment.
 import { type ConfigFile, defaultConfig, loadConfigFile } from "./load.ts";
 import { formatPath, type Path } from "./problems.ts";
 import type { Config } from "./schema.ts";
-import { peekSecrets, type Secrets } from "./secrets.ts";
+import { peekSecrets, type Secrets } from "./secrets/secrets.ts";
 
 /** A value that a start would use. */
 export interface Setting {

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
+import { mail } from "./schema/delivery/mail.ts";
+import { usageEvents } from "./schema/delivery/usage-events.ts";
 import { fleet, readers } from "./schema/fleet/fleet.ts";
 import { model } from "./schema/fleet/model.ts";
 import { labels } from "./schema/labels.ts";
 import { listen } from "./schema/listen.ts";
-import { mail } from "./schema/mail.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
 import { requests } from "./schema/requests.ts";
@@ -12,7 +13,6 @@ import { service } from "./schema/service.ts";
 import { signIn, signUp } from "./schema/sign-in.ts";
 import { site } from "./schema/site.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
-import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
 
 // The shape of tollgate.yaml. Defaults are here and nowhere else. The JSON Schema for editors and the configuration

@@ -1,7 +1,7 @@
 import type { ServedModel } from "./catalogue/interface.ts";
 import { PooledFleet } from "./fleet.ts";
 import type { Fleet, FleetObserver } from "./interface.ts";
-import { Roster, type Dependencies as RosterDependencies } from "./roster.ts";
+import { Roster, type Dependencies as RosterDependencies } from "./roster/roster.ts";
 
 interface Dependencies extends RosterDependencies {
   readonly models: readonly ServedModel[];

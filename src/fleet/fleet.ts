@@ -2,21 +2,21 @@ import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { estimateTokens } from "#lib/text/estimate-tokens.ts";
-import { type Dependencies as AttemptDependencies, Attempts } from "./attempts.ts";
 import type { ServedModel } from "./catalogue/interface.ts";
-import { countOn } from "./count-on.ts";
-import { describeServer } from "./describe-server.ts";
 import type { EngineEmbeddings, EngineOutput } from "./engines/interface.ts";
-import { FleetGeneration } from "./generation.ts";
 import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
 import { KnownTemplates } from "./health/known-templates.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing } from "./interface.ts";
-import type { Roster } from "./roster.ts";
+import { type Dependencies as AttemptDependencies, Attempts } from "./requests/attempts.ts";
+import { countOn } from "./requests/count-on.ts";
+import { FleetGeneration } from "./requests/generation.ts";
+import { unitVector } from "./requests/unit-vectors.ts";
+import { describeServer } from "./roster/describe-server.ts";
+import type { Roster } from "./roster/roster.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
-import { unitVector } from "./unit-vectors.ts";
 import { utilisation } from "./utilisation.ts";
 
 interface Dependencies extends AttemptDependencies {

@@ -3,7 +3,7 @@ import type { AbstractSqlDriver, MikroORM, SqlEntityManager } from "@mikro-orm/s
 import type { Pool } from "pg";
 import type { History } from "./postgresql/history.ts";
 import type { Standby } from "./postgresql/standby.ts";
-import type { Reach, Snapshot } from "./snapshot.ts";
+import type { Reach, Snapshot } from "./reads/snapshot.ts";
 import type { OpenedFiles } from "./sqlite/opened-files.ts";
 
 /** How long a database server may stay silent before it counts as gone. */
@@ -49,7 +49,7 @@ export interface PostgresqlStorage extends Common {
   /** Whether a pooler stands before it, so that each transaction may have another session. */
   readonly pooled: boolean;
   /** Whose continuation it is. */
-  readonly history: Pick<History, "timeline">;
+  readonly history: Pick<History, "timeline" | "turns">;
   /** What answers long reads. Undefined: the primary does. */
   readonly standby: Standby | undefined;
 }

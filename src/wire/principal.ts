@@ -91,12 +91,25 @@ export interface SessionFinder {
 /** The identity behind a call: a customer's key or an operator. */
 export type Principal = Caller | Operator;
 
+/** The cause of a refusal: a key that was right until it ended. What is recorded of the call is its account's to see. */
+export class EndedKey extends Error {
+  readonly kind = "caller";
+  readonly accountId: string;
+  readonly keyId: string;
+
+  constructor({ accountId, keyId }: Pick<Caller, "accountId" | "keyId">) {
+    super("the key has ended");
+    this.accountId = accountId;
+    this.keyId = keyId;
+  }
+}
+
 /** Checks credentials. */
 export interface Authenticator {
   /**
    * Identifies the presenter of a credential: an operator token, an API key, or a service token, which needs the id of
    * the account that pays. Returns at once when the credential is remembered. Rejects with UNAUTHENTICATED or
-   * PERMISSION_DENIED.
+   * PERMISSION_DENIED; the cause is an EndedKey where the key was right once.
    */
   authenticate(credential: string, payingAccountId: string | undefined): Principal | Promise<Principal>;
 }

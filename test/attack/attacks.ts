@@ -15,8 +15,6 @@ const connectJson = { ...json, "connect-protocol-version": "1" };
 const chat = (content: string) =>
   JSON.stringify({ model: "tollgate-sim/plain", max_tokens: 1, messages: [{ role: "user", content }] });
 
-const getSession = "tollgate.sessions.v1.SessionsService/GetSession";
-
 const holdMs = 2000;
 
 /** The attacks of `npm run attack`, by name. */
@@ -123,14 +121,14 @@ export const attacks: readonly Attack[] = [
   {
     name: "long-header",
     what: "31.5 KB of no-break spaces as a media type, 8 at a time",
-    shown: [{ metric: "tollgate_http_responses_total", labels: { status: "401" } }],
+    shown: [refusedBy("public", "refusals")],
     async burst({ addresses }) {
       const head = Buffer.from(
         `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\nconnection: close\r\ncontent-type: ${"\u00a0".repeat(31_500)}\r\n\r\n{}`,
         "latin1",
       );
       await hold(
-        many(8, (at) => open(addresses.http, from(at, 5), head).resume()),
+        many(8, () => open(addresses.http, from(0, 5), head).resume()),
         holdMs,
       );
     },
@@ -173,13 +171,13 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: "console-bodies",
-    what: "18 bodies of 4 MiB with a made-up cookie, begun and never ended",
-    shown: [{ metric: "tollgate_requests_total", labels: { method: getSession, reason: "UNAUTHENTICATED" } }],
+    what: "18 bodies of 4 MiB with made-up cookies, begun and never ended",
+    shown: [refusedBy("console", "credentials")],
     async burst({ addresses }) {
-      const cookie = `__Host-tollgate=${newCookie()}`;
-      const head = `POST /tollgate.accounts.v1.AccountsService/ListAccounts HTTP/1.1\r\nhost: t\r\nsec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/proto\r\ncookie: ${cookie}\r\ncontent-length: 4194304\r\n\r\n`;
+      const head = () =>
+        `POST /tollgate.accounts.v1.AccountsService/ListAccounts HTTP/1.1\r\nhost: t\r\nsec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/proto\r\ncookie: __Host-tollgate=${newCookie()}\r\ncontent-length: 4194304\r\n\r\n`;
       await hold(
-        many(18, (at) => open(addresses.console, from(at, 9), head + "x".repeat(65_536))),
+        many(18, () => open(addresses.console, from(0, 9), head() + "x".repeat(65_536))),
         holdMs,
       );
     },
@@ -210,6 +208,58 @@ export const attacks: readonly Attack[] = [
       await Promise.all(
         many(8, (at) => ask({ to: addresses.http, from: from(at, 16), method: "POST", path, headers, body })),
       );
+    },
+  },
+  {
+    name: "new-connections",
+    what: "connections that ask once and are closed, 64 at a time",
+    shown: [refusedBy("public", "connection_rate")],
+    async burst({ addresses }) {
+      const ask = "GET /health HTTP/1.1\r\nhost: t\r\nconnection: close\r\n\r\n";
+      await hold(
+        many(64, () => open(addresses.http, from(0, 19), ask).resume()),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "uncounted-pages",
+    what: "pages that need no key and ask the core nothing, 64 at a time, of two ports",
+    shown: [refusedBy("public", "uncounted"), refusedBy("console", "uncounted")],
+    async burst({ addresses }) {
+      await Promise.all([
+        ...many(64, () => ask({ to: addresses.http, from: from(0, 20), path: "/robots.txt" })),
+        ...many(64, () => ask({ to: addresses.console, from: from(0, 20), path: "/overview" })),
+      ]);
+    },
+  },
+  {
+    name: "grpc-health",
+    what: "health checks, 90 calls on each of 8 gRPC connections",
+    shown: [refusedBy("grpc", "uncounted")],
+    async burst({ addresses }) {
+      const path = "/grpc.health.v1.Health/Check";
+      await Promise.all(
+        many(8, () =>
+          callGrpc(
+            addresses.grpc,
+            from(0, 21),
+            path,
+            many(90, () => ""),
+          ),
+        ),
+      );
+    },
+  },
+  {
+    name: "grpc-reflection",
+    what: "2,000 questions on each of 4 streams of gRPC's reflection",
+    shown: [refusedBy("grpc", "uncounted")],
+    async burst({ addresses }) {
+      const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+      const services = Buffer.from([0, 0, 0, 0, 3, 0x3a, 1, 0x2a]);
+      const body = Buffer.concat(many(2000, () => services));
+      await Promise.all(many(4, () => callGrpc(addresses.grpc, from(0, 22), path, [""], { body, mostMs: holdMs })));
     },
   },
 ];

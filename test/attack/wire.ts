@@ -49,13 +49,22 @@ export function open(to: string, from: string, bytes: string | Buffer): Socket {
   return socket;
 }
 
-/** Calls of one gRPC connection at once. Resolves when each is answered, or the connection ends. */
-export async function callGrpc(to: string, from: string, path: string, authorizations: readonly string[]) {
+const emptyMessage = Buffer.alloc(5);
+
+/** Calls of one gRPC connection at once, for so long at most. Resolves when each is answered, or the connection ends. */
+export async function callGrpc(
+  to: string,
+  from: string,
+  path: string,
+  authorizations: readonly string[],
+  { body = emptyMessage, mostMs = 20_000 }: { readonly body?: Buffer; readonly mostMs?: number } = {},
+) {
   const [host = "", port] = to.split(":");
   const session = connectHttp2(`http://${to}`, {
     createConnection: () => connect({ host, port: Number(port), localAddress: from }),
   });
   session.on("error", () => {});
+  const timer = setTimeout(() => session.destroy(), mostMs);
   await Promise.all(
     authorizations.map(
       (authorization) =>
@@ -68,10 +77,11 @@ export async function callGrpc(to: string, from: string, path: string, authoriza
             authorization,
           });
           call.on("error", () => {}).once("close", resolve);
-          call.resume().end(Buffer.alloc(5)); // one empty message
+          call.resume().end(body);
         }),
     ),
   );
+  clearTimeout(timer);
   session.destroy();
 }
 

@@ -3,6 +3,7 @@ import { publicPages } from "./console/public-pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { crash } from "./crash.ts";
 import { failover } from "./failover.ts";
+import { flood } from "./flood.ts";
 import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
@@ -37,6 +38,7 @@ export const scenarios: readonly Scenario[] = [
   twoCores,
   memory,
   tenants,
+  flood,
   limits,
   open,
   heap,

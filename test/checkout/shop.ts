@@ -18,7 +18,7 @@ import { composeCore } from "#src/compose/core.ts";
 import { Lifecycle } from "#src/compose/process/lifecycle.ts";
 import { applyWorkarounds } from "#src/compose/process/workarounds.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { readSecrets } from "#src/config/secrets.ts";
+import { readSecrets } from "#src/config/secrets/secrets.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import type { Simulator } from "../../simulator/server.ts";
 import { type StandIn, startStripe } from "../../simulator/stripe/server.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
+import { Code, type Interceptor } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
@@ -10,8 +10,10 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { reasonTexts } from "#lib/errors/reason-texts.ts";
-import { publicSurfaces } from "#lib/surface-names.ts";
-import { statusOf } from "#src/compose/core/requests.ts";
+import { publicSurfaces } from "#lib/inference/surface-names.ts";
+import type { Foundation } from "#src/compose/core/foundation.ts";
+import { recordRequests, statusOf } from "#src/compose/core/requests.ts";
+import type { RequestStore } from "#src/money/model/store/request.ts";
 import { createMeteringService } from "#src/services/metering/metering-service.ts";
 import { listRequests } from "#src/services/metering/requests/request-list.ts";
 import { RequestRecorder } from "#src/telemetry/requests/recorder.ts";
@@ -19,7 +21,7 @@ import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
-import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
+import { type EndedCall, observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { type FrontServer, startFront } from "../facades/http/front-server.ts";
 import { type Metering, openMetering, testModel } from "../money/fixture.ts";
 import { noArchives } from "../money/no-archives.ts";
@@ -136,3 +138,22 @@ test.each(publicSurfaces)("%s: what the surface itself refuses is recorded for w
     expect(found).toMatchObject({ accountId: caller.accountId, reason: name, httpStatus: status });
   }
 });
+
+test("where the record may keep no request, none is written", async () => {
+  const written: unknown[] = [];
+  const store: RequestStore = { recordRequests: async (group) => void written.push(...group) };
+  for (const most of [1000, 0]) {
+    const requests = { keep_days: 7, most };
+    const foundation = { config: { requests }, clock: steadyClock, logger: silentLogger, metrics: { unrecorded() {} } };
+    const record = recordRequests(foundation as unknown as Foundation, store);
+    record.observe({ ...refusedCall, requestId: `most ${most}` });
+    await record.stop();
+  }
+  expect(written).toMatchObject([{ requestId: "most 1000" }]);
+});
+
+const refusedCall: EndedCall = {
+  ...{ method: InferenceService.method.generate, runId: "", code: Code.ResourceExhausted, limit: undefined, model: "" },
+  ...{ reason: Reason.BALANCE_EXHAUSTED, refusedStatus: 0, caller: undefined, isKeyless: false, server: "", ms: 1 },
+  ...{ surface: "chat", requestId: "" },
+};

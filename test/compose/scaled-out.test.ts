@@ -9,7 +9,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
 import type { Simulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";

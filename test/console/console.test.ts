@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { liveAsCustomer } from "./customer-life.ts";
 import { findThings } from "./find-life.ts";
+import { openFirst } from "./first-opened.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
 import { liveByKeyboard } from "./keyboard-life.ts";
@@ -25,7 +26,11 @@ const heaviest = 150_000;
 
 /** What does not disturb each other goes on at once: most of its time is waiting for a page. */
 function beginTogether(on: Stage) {
-  const begun = { byKeyboard: liveByKeyboard(on), judged: judgePages(on), lost: loseConnection(on) };
+  const begun = {
+    byKeyboard: liveByKeyboard(on),
+    judged: judgePages(on),
+    lost: loseConnection(on),
+  };
   for (const one of Object.values<Promise<unknown>>(begun)) {
     one.catch(() => undefined); // its own test tells
   }
@@ -148,6 +153,10 @@ test("a cold overview weighs less than its budget and asks no other host", async
 test("a lost connection is said, and mended by itself", async () => {
   expect(await together().lost).toEqual(["said", "mended", "loaded", "waited", "open"]);
 }, 120_000);
+
+test("every page that is first opened while nothing answers, or after an upgrade, recovers by itself", async () => {
+  expect(await openFirst(stage)).toEqual([]);
+}, 240_000);
 
 test("what the page shows is what the ledger holds", async () => {
   const [account] = (await stage.tollgate.admin("accounts", "list")) as { id: string; balance_usd: string }[];

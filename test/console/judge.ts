@@ -23,7 +23,7 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
   const paths = await findPaths(stage);
   for (const path of paths) {
     await page.goto(path);
-    faults.push(...(await judge(page, path)));
+    faults.push(...(await judge(page, path)), ...(await findRefusals(page, path)));
   }
   faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)), ...(await judgeBusy(page, paths)));
   await context.close();
@@ -46,13 +46,19 @@ async function judgeMember(stage: Stage): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const path of ofMembers) {
     await page.goto(path);
-    faults.push(...(await judge(page, path)));
+    faults.push(...(await judge(page, path)), ...(await findRefusals(page, path)));
   }
   await page.goto("/people");
   await page.getByRole("button", { name: "Invite" }).click();
   faults.push(...(await judge(page, "inviting")));
   await context.close();
   return faults;
+}
+
+/** What a page that its reader may open was refused. */
+async function findRefusals(page: Page, path: string): Promise<readonly string[]> {
+  const alerts = await page.getByRole("main").getByRole("alert").allInnerTexts();
+  return path.includes("none") ? [] : alerts.map((alert) => `${path} says: ${alert}`);
 }
 
 /** Every page of the console, those of one thing with a thing that is there. */

@@ -33,9 +33,11 @@ interface Options {
   readonly mailUrl?: string;
   /** Where links in mails lead, which decides for providers and passkeys, too. */
   readonly address?: string;
+  /** What the configuration has besides, such as models in place of the simulated fleet. */
+  readonly config?: object;
 }
 
-export async function openStage({ mailUrl, address }: Options = {}): Promise<Stage> {
+export async function openStage({ mailUrl, address, config: own }: Options = {}): Promise<Stage> {
   const stripe = await startStripe({ host: "127.0.0.1", port: 0 });
   const secret = "whsec_of_the_stage";
   const site = await createSite({ STRIPE_KEY: "sk_test_stage", TOLLGATE_STRIPE_WEBHOOK_SECRET: secret });
@@ -49,7 +51,7 @@ export async function openStage({ mailUrl, address }: Options = {}): Promise<Sta
   const webhooks = { allow: ["127.0.0.0/8"] };
   const labels = { keep: [{ name: "app", from: "header:x-title" }] };
   const fixed = { listen, sign_in: { oidc }, sign_up: "open", payments, webhooks, labels };
-  const config = await site.configure({ ...fixed, ...more });
+  const config = await site.configure({ ...fixed, ...more, ...own });
   const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
   const head = stripe.state.head("we", "webhook_endpoint" as const);
   const url = `http://${tollgate.addresses.webhooks}${stripePath}`;

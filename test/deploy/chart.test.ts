@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { parseConfig } from "#src/config/load.ts";
-import { peekSecrets } from "#src/config/secrets.ts";
+import { peekSecrets } from "#src/config/secrets/secrets.ts";
 import { chartDigest, renderings } from "../../scripts/chart.ts";
 import { parseCommand, readDeploy, readYaml, root } from "./files.ts";
 

@@ -415,7 +415,7 @@ export const doors: Readonly<Record<string, Doors>> = {
       "tollgate_receipts_kept_from_timestamp_seconds",
     ],
     dashboard: ["Receipts that leave"],
-    config: ["receipts.keep_days", "receipts.archive_dir"],
+    config: ["receipts.keep_days", "receipts.archive_dir", "receipts.archive_s3"],
     docs: ["operations.md: Receipts that leave"],
     console: "- the page of a receipt that has left says so",
   },

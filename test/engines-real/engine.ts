@@ -1,4 +1,4 @@
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import type { Start } from "./programs.ts";
 
 /** What a server is started for. */

@@ -1,4 +1,4 @@
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { type Counts, callText } from "./told.ts";

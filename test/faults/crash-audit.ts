@@ -1,5 +1,5 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Books, discrepancies } from "./books.ts";
 import type { Customer } from "./crash.ts";

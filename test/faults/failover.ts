@@ -11,6 +11,8 @@ const streamsAcross = 8;
 /** An answer of a client that asks again and again; one of a stream that runs while the primary dies, six seconds long. */
 const shortTokens = 20;
 const longTokens = 1200;
+/** How long clients rest between two requests while streams end and servers are made. They ask at once amid a failover. */
+const restMs = 50;
 const usd = 1000n;
 /** In pico-USD a token, as the service under test is configured. */
 const price = { input: 200_000n, output: 250_000n };
@@ -58,17 +60,20 @@ export async function failOver(delays: readonly number[], progress = (_: string)
     const customer = await service.books.customer(usd);
     const load = new Load(customer.key);
     loads.push(load);
+    load.rest(restMs);
     load.start(clients, service.urls, shortTokens);
     for (const delay of delays) {
       const newcomer = new Load((await service.books.customer(usd)).key);
       loads.push(newcomer);
       const streams = await Promise.all(Array.from({ length: streamsAcross }, (_, at) => begin(load, service, at)));
+      load.rest(0);
       await pause(delay, "the moment of the kill is random");
       await primary.crash();
       await standby.promote();
       const promotedAt = performance.now();
       await Promise.all(service.urls.map((to) => eventually("a newcomer is served", () => answered(newcomer, to))));
       const servedAgainMs = performance.now() - promotedAt;
+      load.rest(restMs);
       const cut = (await Promise.all(streams.map(({ end }) => end))).filter(
         ({ acknowledged }) => acknowledged === undefined,
       ).length;

@@ -21,6 +21,8 @@ export class Load {
   readonly #prefix: string;
   #names = 0;
   #stopping = false;
+  /** Milliseconds between two requests of a client. */
+  #restMs = 0;
   readonly #clients: Promise<void>[] = [];
 
   /** `prefix`: how its requests' names begin, where several loads ask at once. */
@@ -41,11 +43,18 @@ export class Load {
     }
   }
 
+  /** From now on each client waits so long between two requests: while nothing happens that they have to be amid. */
+  rest(ms: number): void {
+    this.#restMs = ms;
+  }
+
   async #ask(url: string, tokens: number): Promise<void> {
     while (!this.#stopping) {
       const { status } = await this.stream(url, tokens);
       if (status !== 200) {
         await pause(200, "a refused client asks again a little later");
+      } else if (this.#restMs > 0) {
+        await pause(this.#restMs, "a client that rests");
       }
     }
   }

@@ -29,6 +29,7 @@ beforeAll(async () => {
   const shared = { TOLLGATE_STORAGE_URL: await postgresql.createDatabase(), TOLLGATE_RATE_LIMIT_URL: redis.url };
   service = await startService(metronome.url, shared);
   load = new Load((await service.books.customer(100n)).key);
+  load.rest(20);
   load.start(4, service.urls, 20);
 }, 180_000);
 afterAll(async () => {

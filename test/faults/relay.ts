@@ -11,12 +11,14 @@ export interface Relay {
   silence(): void;
   /** Ends what was silent. New connections get through. */
   speak(): void;
+  /** Leads to another `host:port` from now on, as a name does that moves. What came by it before breaks. */
+  leadTo(to: string): void;
   close(): void;
 }
 
 /** Starts a relay to `host:port`. */
 export async function startRelay(to: string): Promise<Relay> {
-  const { hostname, port } = new URL(`tcp://${to}`);
+  let { hostname, port } = new URL(`tcp://${to}`);
   const sockets = new Set<Socket>();
   let isSilent = false;
   const keep = (socket: Socket, onEnd: () => void) => {
@@ -59,6 +61,10 @@ export async function startRelay(to: string): Promise<Relay> {
     },
     speak() {
       isSilent = false;
+      cut();
+    },
+    leadTo(other) {
+      ({ hostname, port } = new URL(`tcp://${other}`));
       cut();
     },
     close() {

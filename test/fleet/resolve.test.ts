@@ -5,7 +5,7 @@ import { systemLookup } from "#lib/net/lookup.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createFleet } from "#src/fleet/create-fleet.ts";
-import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
 import type { EngineOutput } from "#src/fleet/engines/interface.ts";
 import { startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";

@@ -9,7 +9,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { enterArchivedDay } from "../support/archived-receipt.ts";
 import { models, type Service, startService } from "../support/service.ts";
 

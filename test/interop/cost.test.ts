@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { models, type Service, startService } from "../support/service.ts";
 
 // What an answer says of its cost is what the receipt says, to the last digit, over the real wire.

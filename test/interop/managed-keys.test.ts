@@ -2,7 +2,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { models, type Service, startService } from "../support/service.ts";
 
 // Keys over HTTP with a management key, in the shape that clients of an aggregator know.

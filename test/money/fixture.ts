@@ -115,7 +115,7 @@ export async function openMetering(
       logger,
       observer: silentObserver,
       readKeptFrom: () => readKeptFrom(storage),
-      timeline: storage.dialect === "postgresql" ? () => storage.history.timeline : undefined,
+      turns: storage.dialect === "postgresql" ? () => storage.history.turns : undefined,
     },
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);

@@ -3,7 +3,7 @@
 //   npm run mutate                               all mutations, by tests and by up to 300 worlds each
 //   npm run mutate -- --short                    the short list; worlds are lived only where no test notices
 //   npm run mutate -- --without-tests            all mutations, by worlds alone
-//   [--only TEXT] names that have the text, [--worlds 300], [--seconds 120] of CPU time for worlds, [--threads 2],
+//   [--only TEXT] again and again: names that have one of the texts, [--worlds 300], [--seconds 120] of CPU time for worlds, [--threads 2],
 //   [--fresh] forgets what earlier runs found, in build/mutations.jsonl or, by worlds alone, build/mutations-worlds.jsonl
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ import { isMissed, sumUp, tell } from "./table.ts";
 const { values } = parseArgs({
   options: {
     short: { type: "boolean", default: false },
-    only: { type: "string", default: "" },
+    only: { type: "string", multiple: true, default: [""] },
     worlds: { type: "string" },
     seconds: { type: "string", default: "120" },
     threads: { type: "string", default: String(availableParallelism()) },
@@ -34,7 +34,9 @@ const worlds = Number(values.worlds ?? (values.short ? 30 : 300));
 const seconds = Number(values.seconds);
 const threads = Number(values.threads);
 
-const asked = mutations.filter(({ isShort, name }) => (isShort || !values.short) && name.includes(values.only));
+const asked = mutations.filter(
+  ({ isShort, name }) => (isShort || !values.short) && values.only.some((text) => name.includes(text)),
+);
 /** Only whole runs are long enough to be broken off. */
 const results = values.short
   ? undefined

@@ -14,6 +14,7 @@ const promises = flat(
   [
     ...globSync("docs/money{.md,/*.md}"),
     "docs/failures.md",
+    "docs/labels.md",
     "docs/operations.md",
     "docs/payments.md",
     "docs/proof.md",

@@ -24,7 +24,7 @@ export const worldKinds = {
   /** A day leaves the books while its core dies, sleeps or finds a database that went back, and its file is harmed. */
   leaving: {
     requests: 300,
-    trafficMs: 250,
+    trafficMs: 500, // so that faults strike until after the minute in which the day is summed up and leaves
     faultsMs: 1000,
     isNight: true,
     only: ["trouble while a day leaves", "archive harmed"],
@@ -48,6 +48,27 @@ export const worldKinds = {
     hasNews: true,
   },
   sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
+  /** Accounts have prices of their own and credit lines, also over a midnight. */
+  terms: {
+    requests: 250,
+    trafficMs: 20,
+    faultsMs: 2000,
+    isNight: false,
+    hasNews: false,
+    hasTerms: true,
+    hasKeys: false,
+  },
+  termsNight: { requests: 250, trafficMs: 150, faultsMs: 2000, isNight: true, hasTerms: true },
+  /** Keys are rotated and revoked, and accounts are frozen, beside requests that come for long enough. */
+  keys: {
+    requests: 400,
+    trafficMs: 60,
+    faultsMs: 4000,
+    isNight: false,
+    hasNews: false,
+    hasTerms: false,
+    hasKeys: true,
+  },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
 

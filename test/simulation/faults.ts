@@ -351,14 +351,17 @@ export const faults: readonly Fault[] = [
     weight: 3,
     strike(world) {
       const { dice, night, history, server, timeline } = world;
+      if (night?.mayTrouble !== true) {
+        return;
+      }
       const at = dice.pick(["sealed", "archived"] as const);
       const how = dice.pick(world.isSqlite ? (["kill"] as const) : (["kill", "sleep", "failover"] as const));
       const deeds = dice.between(0, 12);
       const ms = dice.exponential(100);
       if (how === "failover") {
-        server.remember(); // the standby lacks all that comes from now on: the seal, too
+        night.strikeAt("due", () => server.remember()); // the standby lacks the seal, and all that comes after it
       }
-      night?.troubleAt(at, (process) => {
+      night.strikeAt(at, (process) => {
         if (world.isHealed) {
           return;
         }
@@ -379,7 +382,7 @@ export const faults: readonly Fault[] = [
     name: "archive harmed",
     weight: 1,
     strike({ dice, night, history }) {
-      const names = [...(night?.onDisk.keys() ?? [])];
+      const names = [...(night?.files.keys() ?? [])].filter((one) => !night?.harmed.has(one));
       if (night === undefined || names.length === 0) {
         return;
       }

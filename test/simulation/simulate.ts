@@ -7,8 +7,10 @@ import { faults, localFaults, nightlyFaults } from "./faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
+import { CreditLineJudge } from "./judges/credit-lines.ts";
 import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
+import { judgeKeys } from "./judges/keys.ts";
 import { judgeLetters } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
@@ -65,6 +67,8 @@ export interface Settings {
   readonly hasNews?: boolean;
   /** Whether accounts get own prices and credit lines. Absent: from the seed. */
   readonly hasTerms?: boolean;
+  /** Whether cores look keys up, which are rotated and revoked, as accounts are frozen. Absent: from the seed. */
+  readonly hasKeys?: boolean;
   /** Whether it is a world of payments, and of nothing else. Absent: a few seeds' worlds are. */
   readonly isPayments?: boolean | undefined;
   /** Statements that are replaced, by name, so that judges must notice. */
@@ -83,6 +87,8 @@ const newsPart = 0.3;
 const notAtNight: ReadonlySet<string> = new Set(["clock", "server's clock"]);
 /** The part of the worlds in which accounts have terms of their own. */
 const termsPart = 0.4;
+/** The part of the worlds with neither nights nor news in which keys change and accounts are frozen. */
+const keysPart = 0.4;
 /** A price book that keeps few rates is soon full. */
 const bookSizes = [2, 20, 10_000];
 /** Milliseconds between two proofs of the books. */
@@ -102,15 +108,18 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const { requests = mostRequests, instead = {} } = settings;
   const world = new World(seed, server, shapeOf(seed, settings));
   server.instead = instead;
-  const { timeline, dice, machines, traffic, operators, terms, history } = world;
+  const { timeline, dice, machines, traffic, operators, terms, keys, history } = world;
   const judgeAdmission = judgeAdmissions(world);
+  const judgeKey = judgeKeys(world);
   const identities = new IdentityJudge(world);
   traffic.onAdmitted = (run) => {
     judgeAdmission(run);
+    judgeKey(run);
     identities.look(run);
   };
   const spending = new SpendingJudge(world);
   const lots = new LotJudge(world);
+  const creditLines = new CreditLineJudge(world);
   const lines = new LineJudge(world);
   for (const machine of machines) {
     machine.start();
@@ -125,6 +134,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.begin(settings.trafficMs ?? trafficMs);
   operators.begin(operatorsMs);
   terms?.begin();
+  keys?.begin();
   beginFaults(world, settings.faultsMs ?? faultsMs, settings);
   await live(world, spending, requests * faultyPart, mostMs);
   world.heal();
@@ -142,6 +152,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.stop();
   operators.stop();
   terms?.stop();
+  keys?.stop();
   await timeline.pass(healedAt + healMs - timeline.now);
   for (const machine of machines) {
     if (machine.life === undefined && !machine.isGone) {
@@ -159,6 +170,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeCharges(world);
   judgeLetters(world);
   lots.judge();
+  creditLines.judge();
   lines.judge();
   await judgeArchives(world);
   judgeDeeds(world);
@@ -179,12 +191,14 @@ function shapeOf(seed: number, settings: Settings): ConstructorParameters<typeof
   const { tell, alter, isSqlite = false } = settings;
   const isUsual = settings.only === undefined;
   const isNight = settings.isNight ?? (isUsual && new Dice(seed).fork("night").chance(nightPart));
+  const hasNews = settings.hasNews ?? (isUsual && !isNight && new Dice(seed).fork("news").chance(newsPart));
   return {
     cores: isSqlite ? 1 : 1 + (seed % 4),
     customers: 2 + (seed % 5),
     isSqlite,
     isNight,
-    hasNews: settings.hasNews ?? (isUsual && !isNight && new Dice(seed).fork("news").chance(newsPart)),
+    hasNews,
+    hasKeys: settings.hasKeys ?? (isUsual && !isNight && !hasNews && new Dice(seed).fork("keys").chance(keysPart)),
     hasTerms: settings.hasTerms ?? (isUsual && new Dice(seed).fork("terms").chance(termsPart)),
     ...(tell && { tell }),
     ...(alter && { alter }),
@@ -217,6 +231,7 @@ async function openAccounts({
   server,
   night,
   news,
+  keys,
 }: World): Promise<void> {
   const life = machines.find((machine) => machine.life !== undefined)?.life;
   if (life === undefined) {
@@ -229,6 +244,7 @@ async function openAccounts({
     if (night !== undefined || news !== undefined) {
       storeKeys(server, customer, timeline.beginning);
     }
+    keys?.issue(server, customer, timeline.beginning);
     operators.credit(customer, life);
     await timeline.pass(100);
   }

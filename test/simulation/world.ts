@@ -1,5 +1,6 @@
 import type { Money } from "#src/compose/core/money/money.ts";
 import { type Customer, makeCustomers } from "./cores/customers.ts";
+import { Keys } from "./cores/keys.ts";
 import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";
 import type { Run } from "./cores/run.ts";
@@ -41,6 +42,8 @@ export class World {
   readonly operators: Operators;
   /** Undefined: no account has terms of its own. */
   readonly terms: Terms | undefined;
+  /** Undefined: keys never change, and cores do not look them up. */
+  readonly keys: Keys | undefined;
   /** The server clock's offset from the world's time. */
   serverOffsetMs = 0;
   /** Whether the database ever lost something. */
@@ -77,6 +80,7 @@ export class World {
       hasNews?: boolean;
       asksAgain?: boolean;
       hasTerms?: boolean;
+      hasKeys?: boolean;
     },
   ) {
     const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
@@ -97,14 +101,19 @@ export class World {
       options.customers,
       this.dice.fork("customers", () => beginning),
     );
+    const parts = { timeline, history: this.history, machines: this.machines, customers: this.customers };
+    this.keys =
+      options.hasKeys === true
+        ? new Keys({ ...parts, dice: this.dice.fork("keys", () => beginning + timeline.now) })
+        : undefined;
     for (let at = 1; at <= options.cores; at++) {
       this.#addMachine(`core ${at}`);
     }
-    const parts = { timeline, history: this.history, machines: this.machines, customers: this.customers };
     this.traffic = new Traffic({
       ...{ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) },
       asksAgain: options.asksAgain ?? false,
     });
+    this.traffic.keys = this.keys;
     if (this.night !== undefined) {
       this.night.runs = this.traffic.runs;
     }
@@ -137,6 +146,7 @@ export class World {
       bookSize: this.#bookSize,
       night: () => this.night,
       news: () => this.news,
+      hasKeys: this.keys !== undefined,
     };
     const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500, disk);
     this.machines.push(machine);

@@ -16,8 +16,12 @@ const program = process.env[programVariable] ?? fileURLToPath(new URL("../../bin
 /** A cache of compiled code for the many starts of one program: each start becomes a third cheaper. */
 const compiled = fileURLToPath(new URL("../../node_modules/.cache/node-compile", import.meta.url));
 
-/** Every listener on a free loopback port, so that tests can run in parallel. */
+/**
+ * Every listener on a free loopback port, so that tests can run in parallel, and patience: on a machine that runs them a process
+ * may come late by more than it refuses requests for, which a test that is about something else would take for a failure.
+ */
 export const freePorts = {
+  overload: { max_lag_ms: 60_000, max_wait_ms: 60_000 },
   listen: {
     http: "127.0.0.1:0",
     grpc: "127.0.0.1:0",

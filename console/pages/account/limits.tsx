@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { formatUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { formatUsd, parseUsd } from "../../../lib/money.ts";
+import { formatUsd, parseUsd } from "../../../lib/money/money.ts";
 import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { Amount } from "../../parts/figures/amount.tsx";

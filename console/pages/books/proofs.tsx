@@ -1,5 +1,5 @@
 import type { Event } from "#gen/tollgate/events/v1/events_service_pb.js";
-import { parseUsd } from "../../../lib/money.ts";
+import { parseUsd } from "../../../lib/money/money.ts";
 import { events } from "../../contract/clients.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { formatRate, parseRate } from "../../../lib/money.ts";
+import { formatRate, parseRate } from "../../../lib/money/money.ts";
 import { say } from "../../app/said.tsx";
 import { prices } from "../../contract/clients.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";

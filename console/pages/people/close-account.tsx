@@ -1,4 +1,4 @@
-import { formatUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { farewell, signOut } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";

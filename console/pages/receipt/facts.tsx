@@ -1,8 +1,10 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { formatMs, toMs } from "../../format/time.ts";
+import { Facts } from "../../parts/figures/facts.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
+import { nameOfSurface } from "../../parts/requests/surfaces.ts";
 import type { Known } from "./known.ts";
 
 const endings: Readonly<Record<string, string>> = {
@@ -11,14 +13,9 @@ const endings: Readonly<Record<string, string>> = {
   tool_calls: "with tool calls",
   content_filter: "by the engine's content filter",
 };
-const surfaces: Readonly<Record<string, string>> = {
-  chat: "Chat completions",
-  messages: "Messages",
-  grpc: "gRPC",
-};
 
 /** All other facts about the request. */
-export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly known: Known }) {
+export function RequestFacts({ receipt, known }: { readonly receipt: Receipt; readonly known: Known }) {
   const { firstToken, duration, settledAt, finishReason, accountId, keyId, server, surface, streamed } = receipt;
   const name = known.account || <code>{accountId}</code>;
   const account = isCustomer.value ? name : <a href={`/accounts/${accountId}`}>{name}</a>;
@@ -26,7 +23,7 @@ export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly 
     { name: "Model", value: <a href={`/models/${receipt.model}`}>{receipt.model}</a> },
     { name: "Account", value: account },
     { name: "Key", value: keyId === "" ? "A service token" : known.key || <code>{keyId}</code> },
-    { name: "API", value: `${surfaces[surface] ?? surface}${streamed ? ", streamed" : ""}` },
+    { name: "API", value: `${nameOfSurface(surface)}${streamed ? ", streamed" : ""}` },
     { name: "First token", value: firstToken && `after ${formatMs(toMs(firstToken))}` },
     {
       name: "End of the answer",
@@ -40,17 +37,7 @@ export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly 
   ];
   return (
     <Section title="The request">
-      <dl class="facts card">
-        {facts.map(
-          ({ name, value }) =>
-            value && (
-              <div class="fact" key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <Facts facts={facts} />
     </Section>
   );
 }

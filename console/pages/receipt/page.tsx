@@ -6,7 +6,7 @@ import { useQuery } from "../../parts/calls/use-query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Charge } from "./charge.tsx";
-import { Facts } from "./facts.tsx";
+import { RequestFacts } from "./facts.tsx";
 import { Hold } from "./hold.tsx";
 import { type Known, loadKnown } from "./known.ts";
 import { Lines } from "./lines.tsx";
@@ -49,7 +49,7 @@ function Run({ receipt }: { readonly receipt: Receipt }) {
       <Charge receipt={receipt} />
       <Lines receipt={receipt} lots={known.lots} />
       <Hold receipt={receipt} />
-      <Facts receipt={receipt} known={known} />
+      <RequestFacts receipt={receipt} known={known} />
     </>
   );
 }

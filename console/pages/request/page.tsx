@@ -7,9 +7,11 @@ import { formatMs } from "../../format/time.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
+import { Facts } from "../../parts/figures/facts.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Outcome } from "../../parts/requests/outcome.tsx";
+import { nameOfSurface } from "../../parts/requests/surfaces.ts";
 
 /** What became of one request: why it was refused and what to do, or its receipt. */
 export default function RequestPage({ id }: PageProps) {
@@ -56,12 +58,12 @@ function Ended({ request }: { readonly request: Request }) {
           It finished: <a href={`/receipts/${requestId}`}>its receipt</a>.
         </p>
       )}
-      <Facts request={request} />
+      <RequestFacts request={request} />
     </>
   );
 }
 
-function Facts({
+function RequestFacts({
   request: { accountId, keyId, model, surface, server, httpStatus, durationMs, at, leftOut },
 }: {
   readonly request: Request;
@@ -71,7 +73,7 @@ function Facts({
     { name: "When", value: <Time at={at} /> },
     { name: "Status", value: httpStatus === 0 ? "none: it came over gRPC" : String(httpStatus) },
     { name: "Took", value: formatMs(Number(durationMs)) },
-    { name: "API", value: surface },
+    { name: "API", value: nameOfSurface(surface) },
     { name: "Model", value: model },
     { name: "Server", value: server },
     {
@@ -81,17 +83,5 @@ function Facts({
     { name: "Key", value: keyId && <code class="id">{keyId}</code> },
     { name: "Left out", value: leftOut > 0n && `${leftOut} like it, shortly before` },
   ];
-  return (
-    <dl class="facts card">
-      {facts.map(
-        ({ name, value }) =>
-          value && (
-            <div class="fact" key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
+  return <Facts facts={facts} />;
 }

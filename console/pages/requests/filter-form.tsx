@@ -22,7 +22,7 @@ export function FilterForm({ filters }: { readonly filters: Filters }) {
     onInput: (text: string) => set(name)(fromLocalTime(text)?.toISOString() ?? ""),
   });
   return (
-    <div class="fields filter wide">
+    <div class="fields filter across-page">
       <Select label="Ended" name="outcome" value={filters.outcome} options={outcomeOptions} onChange={set("outcome")} />
       <Select label="Reason" name="reason" value={filters.reason} options={reasonOptions} onChange={set("reason")} />
       {!isCustomer.value && <AccountField label="Account" value={filters.account} onInput={set("account")} />}

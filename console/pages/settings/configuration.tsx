@@ -56,7 +56,7 @@ function Settings({ rows }: { readonly rows: readonly Setting[] }) {
       rows={rows}
       keyOf={({ name }) => name}
       columns={[
-        { name: "Setting", isHeader: true, show: ({ name }) => <code>{name}</code> },
+        { name: "Setting", isHeader: true, show: ({ name }) => <code class="setting">{name}</code> },
         { name: "Value", show: ({ value }) => <code class="value">{value}</code> },
         {
           name: "From",

@@ -1,5 +1,6 @@
 import { session } from "../../app/session.ts";
 import { formatTime } from "../../format/time.ts";
+import { Facts } from "../../parts/figures/facts.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Configuration } from "./configuration.tsx";
 import { Operators } from "./operators.tsx";
@@ -16,14 +17,7 @@ export default function SettingsPage() {
   ];
   return (
     <Page title="Settings" lead="How this Tollgate is set up, and who runs it.">
-      <dl class="facts card">
-        {facts.map(({ name, value }) => (
-          <div class="fact" key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <Section title="Configuration">
         <Configuration />
       </Section>

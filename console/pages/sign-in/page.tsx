@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { Mark } from "../../app/mark.tsx";
 import { navigate, query } from "../../app/router.ts";
 import { farewell, nextKey, session, signIn } from "../../app/session.ts";
+import { Mark } from "../../app/shell/mark.tsx";
 import { siteLinks, siteName } from "../../contract/site.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";

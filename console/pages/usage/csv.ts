@@ -1,5 +1,5 @@
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { formatUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { costOf } from "../../parts/usage/sums.ts";
 
 const names = [

@@ -1,5 +1,5 @@
 import type { ListMonthsResponse, Month } from "#gen/tollgate/metering/v1/month_pb.js";
-import { monthCsv, monthDocument, monthPage, owedAtEnd } from "../../../lib/month-statement.ts";
+import { monthCsv, monthDocument, monthPage, owedAtEnd } from "../../../lib/money/month-statement.ts";
 import { metering } from "../../contract/clients.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
@@ -31,7 +31,7 @@ export function Months({ accountId }: { readonly accountId: string }) {
                 { name: "Paid", isNumber: true, show: (of) => <Amount pico={BigInt(of.topupsPicoUsd)} /> },
                 { name: "Used", isNumber: true, show: (of) => <Amount pico={BigInt(of.chargedPicoUsd)} /> },
                 { name: "Owed", isNumber: true, show: (of) => <Amount pico={owedAtEnd(of)} name="owed" /> },
-                { name: "Save", show: (of) => <SaveMonth whose={found} month={of} /> },
+                { name: "Save", isNumber: true, show: (of) => <SaveMonth whose={found} month={of} /> },
               ]}
             />
           )
@@ -50,12 +50,18 @@ function SaveMonth({ whose, month }: { readonly whose: ListMonthsResponse; reado
       saveFile(`${name}.json`, "application/json", [JSON.stringify(monthDocument(whose, month), undefined, 2)]),
   };
   return (
-    <>
+    <div class="actions">
       {Object.entries(files).map(([format, save]) => (
-        <button key={format} type="button" aria-label={`${format} of ${month.month}`} onClick={save}>
+        <button
+          key={format}
+          type="button"
+          class="small-button"
+          aria-label={`${format} of ${month.month}`}
+          onClick={save}
+        >
           {format}
         </button>
       ))}
-    </>
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { maxPicoUsd, parseUsd } from "../../../lib/money.ts";
+import { maxPicoUsd, parseUsd } from "../../../lib/money/money.ts";
 
 /** Reads a typed whole number. Undefined: the text is empty. Throws an error that says what is wrong. */
 export function readWhole(text: string, name: string): number | undefined {

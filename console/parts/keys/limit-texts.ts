@@ -10,7 +10,7 @@ import {
   readLimits,
   writeLimits,
 } from "../../../lib/limits/key-limits.ts";
-import { formatUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { fromLocalTime, toLocalTime } from "../../format/time.ts";
 import { readUsd, readWhole } from "../forms/typed.ts";
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { GetPaymentOptionsResponse } from "#gen/tollgate/payments/v1/payment_options_pb.js";
-import { parseUsd } from "../../../lib/money.ts";
+import { parseUsd } from "../../../lib/money/money.ts";
 import { path } from "../../app/router.ts";
 import { mayPay } from "../../app/session.ts";
 import { payments } from "../../contract/clients.ts";

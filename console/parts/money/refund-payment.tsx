@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Payment } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type PaymentRefund, RefundState } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
-import { formatUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { payments } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
 import { ActionForm } from "../forms/action-form.tsx";

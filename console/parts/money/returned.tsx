@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { CheckoutState, type GetCheckoutResponse } from "#gen/tollgate/payments/v1/checkout_pb.js";
-import { formatUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { query, setQuery } from "../../app/router.ts";
 import { payments } from "../../contract/clients.ts";
 import { isFinal } from "../../contract/failure.ts";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type AutoTopUp, AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
-import { formatUsd, parseUsd } from "../../../lib/money.ts";
+import { formatUsd, parseUsd } from "../../../lib/money/money.ts";
 import { payments } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";

@@ -1,5 +1,5 @@
 import type { AccountPrice } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
-import { formatRate } from "../../../lib/money.ts";
+import { formatRate } from "../../../lib/money/money.ts";
 import { Field, Select } from "../forms/field.tsx";
 import type { FixedTexts } from "./terms.ts";
 

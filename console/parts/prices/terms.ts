@@ -1,6 +1,6 @@
 import type { OwnPrices } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
-import { formatPercent, parsePercent } from "../../../lib/basis-points.ts";
-import { formatRate, parseRate } from "../../../lib/money.ts";
+import { formatPercent, parsePercent } from "../../../lib/money/basis-points.ts";
+import { formatRate, parseRate } from "../../../lib/money/money.ts";
 import { countOf } from "../../format/numbers.ts";
 
 /** Own prices as they are sent. */

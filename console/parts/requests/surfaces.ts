@@ -135,6 +135,11 @@ function toThinking(isThinking: boolean, maxTokens: number) {
 
 export const surfaces: Readonly<Record<SurfaceName, Surface>> = { chat, messages };
 
+/** What a surface is called by people. */
+export function nameOfSurface(surface: string): string {
+  return surface === "grpc" ? "gRPC" : (surfaces[surface as SurfaceName]?.name ?? surface);
+}
+
 function toChatTurn({ text, calls, results, reply }: Turn): object[] {
   const made = calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: input } }));
   const called = made.length === 0 ? {} : { tool_calls: made };

@@ -5,7 +5,7 @@ import {
 } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { CreateCompletionRequest } from "#gen/tollgate/chat/v1/completion_pb.js";
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { samplingEntries } from "#lib/sampling.ts";
+import { samplingEntries } from "#lib/inference/sampling.ts";
 
 /** The sampling fields that this surface accepts, and their names in its JSON. */
 export const takenSampling = samplingEntries.filter(([field]) => field in CreateChatCompletionRequestSchema.field);

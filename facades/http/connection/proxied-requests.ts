@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { NetworkCounts } from "#lib/door/network-counts.ts";
+import { NetworkCounts } from "#lib/door/counts/network-counts.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Exchange } from "../exchange.ts";
 import type { IsTrustedProxy } from "../request/client-address.ts";

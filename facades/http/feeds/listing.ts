@@ -1,6 +1,6 @@
 import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Model } from "#gen/tollgate/chat/v1/model_pb.js";
-import { samplingEntries } from "#lib/sampling.ts";
+import { samplingEntries } from "#lib/inference/sampling.ts";
 
 type Listing = Pick<
   Model,

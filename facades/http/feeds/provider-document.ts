@@ -1,5 +1,5 @@
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { type Bounds, samplingEntries } from "#lib/sampling.ts";
+import { type Bounds, samplingEntries } from "#lib/inference/sampling.ts";
 import { usdPerToken } from "../json/decimal.ts";
 import { invalidField } from "../request/error.ts";
 import { featuresOf } from "./listing.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import { clientAddressHeader, surfaceHeader } from "#lib/rpc/call-headers.ts";
-import type { PublicSurface } from "#lib/surface-names.ts";
 
 /** The headers of a call to the core: the credential, the client's address, and the surface of the HTTP request. */
 export type CallHeaders = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
-import type { PublicSurface } from "#lib/surface-names.ts";
+import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
 import { jsonDecoder } from "../json/decoder.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { PublicSurface } from "#lib/surface-names.ts";
+import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** The handler of a method on a path. */

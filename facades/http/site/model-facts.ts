@@ -1,5 +1,5 @@
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { formatRate } from "#lib/money.ts";
+import { formatRate } from "#lib/money/money.ts";
 import { escapeHtml } from "./escape-html.ts";
 
 /** The path of a model's page. */

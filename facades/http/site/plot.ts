@@ -1,5 +1,5 @@
 import type { ModelPriceDays, PriceDay } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
-import { formatRate } from "#lib/money.ts";
+import { formatRate } from "#lib/money/money.ts";
 
 const width = 300;
 const height = 36;

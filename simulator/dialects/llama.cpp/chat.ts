@@ -1,8 +1,8 @@
 // After llama.cpp's tools/server/server-task.cpp of 2026.
-import { DeltaWriter } from "../delta-writer.ts";
+import { DeltaWriter } from "../answer/delta-writer.ts";
+import { doneEvent, event, eventStream } from "../answer/sse.ts";
+import { readCalls, readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { doneEvent, event, eventStream } from "../sse.ts";
-import { readCalls, readText } from "../texts.ts";
 import { toTimings, toUsage } from "./usage.ts";
 
 /** The name of llama-server's build. */

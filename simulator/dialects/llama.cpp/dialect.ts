@@ -1,7 +1,7 @@
 import { EngineError } from "../../engine-error.ts";
-import { CompletionEncoder } from "../completion.ts";
+import { CompletionEncoder } from "../answer/completion.ts";
+import { event } from "../answer/sse.ts";
 import type { Dialect } from "../dialect.ts";
-import { event } from "../sse.ts";
 import { buildInfo, ChatEncoder } from "./chat.ts";
 import { errorBody, inputTooLong, promptTooLong } from "./errors.ts";
 import { routes } from "./routes.ts";

@@ -1,4 +1,4 @@
-import { readCounts } from "../counts.ts";
+import { readCounts } from "../answer/counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** The final usage of llama-server. */

@@ -1,7 +1,8 @@
 // After Ollama's openai/openai.go and middleware/openai.go of August 2026.
+
+import { doneEvent, event } from "../answer/sse.ts";
+import { readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { doneEvent, event } from "../sse.ts";
-import { readText } from "../texts.ts";
 import { completeCalls, PartReader } from "./parts.ts";
 import { toUsage } from "./usage.ts";
 

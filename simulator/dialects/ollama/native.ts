@@ -1,8 +1,8 @@
 // After Ollama's api/types.go and server/routes.go of August 2026.
 import { type ChatRequest, type Json, object, readChat } from "../../http/chat-request.ts";
-import { readCounts } from "../counts.ts";
+import { readCounts } from "../answer/counts.ts";
+import { readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { readText } from "../texts.ts";
 import { completeCalls, PartReader } from "./parts.ts";
 
 /** Reads a request to `/api/chat`, which streams by default. */

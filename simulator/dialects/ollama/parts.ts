@@ -1,7 +1,7 @@
 import type { Output } from "../../engine/output.ts";
 import { special } from "../../engine/text/tokenizer.ts";
+import { readCalls } from "../answer/texts.ts";
 import type { Call } from "../dialect.ts";
-import { readCalls } from "../texts.ts";
 
 /** The piece of an Ollama answer that an output token adds. A tool call is sent only when it is complete. */
 export interface Part {

@@ -1,4 +1,4 @@
-import { readCounts } from "../counts.ts";
+import { readCounts } from "../answer/counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** The only usage that Ollama reports: at the end, without details. */

@@ -1,7 +1,7 @@
-import { DeltaWriter } from "../delta-writer.ts";
+import { DeltaWriter } from "../answer/delta-writer.ts";
+import { doneEvent, event, eventStream } from "../answer/sse.ts";
+import { readCalls, readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { doneEvent, event, eventStream } from "../sse.ts";
-import { readCalls, readText } from "../texts.ts";
 import { toUsage } from "./usage.ts";
 
 /** How servers of the plain API differ. */

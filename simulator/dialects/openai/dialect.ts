@@ -1,8 +1,8 @@
 import { EngineError } from "../../engine-error.ts";
 import { listModels } from "../../http/models.ts";
-import { CompletionEncoder } from "../completion.ts";
+import { CompletionEncoder } from "../answer/completion.ts";
+import { event } from "../answer/sse.ts";
 import type { Dialect } from "../dialect.ts";
-import { event } from "../sse.ts";
 import { ChatEncoder } from "./chat.ts";
 import { contextExceeded, errorBody } from "./errors.ts";
 import { toUsage } from "./usage.ts";

@@ -1,4 +1,4 @@
-import { readCounts, reasoningTokens } from "../counts.ts";
+import { readCounts, reasoningTokens } from "../answer/counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** Usage as OpenAI's API defines it. */

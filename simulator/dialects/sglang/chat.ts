@@ -1,8 +1,8 @@
 // After SGLang's entrypoints/openai/{serving_chat,protocol}.py of 2026. Deltas contain every field, null or not.
-import { reasoningTokens } from "../counts.ts";
+import { reasoningTokens } from "../answer/counts.ts";
+import { doneEvent, event, eventStream } from "../answer/sse.ts";
+import { readCalls, readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { doneEvent, event, eventStream } from "../sse.ts";
-import { readCalls, readText } from "../texts.ts";
 import { toUsage } from "./usage.ts";
 
 const emptyDelta = { role: null, content: null, reasoning_content: null, tool_calls: null };

@@ -1,10 +1,10 @@
 import { EngineError } from "../../engine-error.ts";
 import { listModels } from "../../http/models.ts";
 import { tokenize } from "../../http/tokenize.ts";
-import { CompletionEncoder } from "../completion.ts";
-import { reasoningTokens } from "../counts.ts";
+import { CompletionEncoder } from "../answer/completion.ts";
+import { reasoningTokens } from "../answer/counts.ts";
+import { event } from "../answer/sse.ts";
 import type { Dialect } from "../dialect.ts";
-import { event } from "../sse.ts";
 import { ChatEncoder } from "./chat.ts";
 import { errorBody, promptTooLong, sumTooLong } from "./errors.ts";
 import { metrics } from "./metrics.ts";

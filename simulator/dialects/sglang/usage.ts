@@ -1,4 +1,4 @@
-import { readCounts } from "../counts.ts";
+import { readCounts } from "../answer/counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** Usage as SGLang reports it with `--enable-cache-report`. Cached tokens are included only when there are any. */

@@ -1,7 +1,8 @@
 // After TensorRT-LLM's serve/postprocess_handlers.py of 2026: every token has a chunk, with or without text.
+
+import { doneEvent, event, eventStream } from "../answer/sse.ts";
+import { readCalls, readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { doneEvent, event, eventStream } from "../sse.ts";
-import { readCalls, readText } from "../texts.ts";
 import { toUsage } from "./usage.ts";
 
 /** Writes a chat answer like trtllm-serve. */

@@ -1,5 +1,5 @@
 import { EngineError } from "../../engine-error.ts";
-import { CompletionEncoder } from "../completion.ts";
+import { CompletionEncoder } from "../answer/completion.ts";
 import type { Dialect } from "../dialect.ts";
 import { ChatEncoder } from "./chat.ts";
 import { errorBody, promptTooLong } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { readCounts } from "../counts.ts";
+import { readCounts } from "../answer/counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** Usage of trtllm-serve, running and final. */

@@ -1,9 +1,9 @@
 // After vLLM's entrypoints/openai/chat_completion/{serving,protocol}.py of 2026.
-import { readCounts } from "../counts.ts";
-import { DeltaWriter } from "../delta-writer.ts";
+import { readCounts } from "../answer/counts.ts";
+import { DeltaWriter } from "../answer/delta-writer.ts";
+import { doneEvent, eventStream } from "../answer/sse.ts";
+import { readCalls, readText } from "../answer/texts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { doneEvent, eventStream } from "../sse.ts";
-import { readCalls, readText } from "../texts.ts";
 import { runningUsage, toUsage } from "./usage.ts";
 
 /** Writes a chat answer like vLLM with a reasoning parser and a tool parser. */

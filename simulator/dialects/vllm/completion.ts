@@ -1,5 +1,5 @@
-import type { CompletionStyle } from "../completion.ts";
-import { readCounts } from "../counts.ts";
+import type { CompletionStyle } from "../answer/completion.ts";
+import { readCounts } from "../answer/counts.ts";
 import { toUsage } from "./usage.ts";
 
 /** Text completions of vLLM. */

@@ -1,4 +1,4 @@
-import { type Counts, readCounts, reasoningTokens } from "../counts.ts";
+import { type Counts, readCounts, reasoningTokens } from "../answer/counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** The final usage, as with `--enable-prompt-tokens-details`. */

@@ -1,5 +1,5 @@
 import { LockMode } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { inTransaction } from "#src/storage/transaction.ts";

@@ -1,6 +1,6 @@
 import { LockMode, UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { inTransaction } from "#src/storage/transaction.ts";

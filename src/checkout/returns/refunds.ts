@@ -2,7 +2,7 @@ import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } f
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { inTransaction } from "#src/storage/transaction.ts";

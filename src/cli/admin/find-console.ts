@@ -1,6 +1,6 @@
-import { readDataDir } from "#src/config/data-dir.ts";
+import { readDataDir } from "#src/config/data-dir/data-dir.ts";
+import { isAlive, readRunning } from "#src/config/data-dir/running-core.ts";
 import type { Environment } from "#src/config/environment.ts";
-import { isAlive, readRunning } from "#src/config/running-core.ts";
 
 /** Where other people find the console of the core that runs on the data directory. Throws when that is not known. */
 export async function findSite(environment: Environment, options: { readonly ca?: string }): Promise<string> {

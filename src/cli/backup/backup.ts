@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
-import { keepFilePrivate } from "#lib/private-files.ts";
-import { copyMoment } from "#src/storage/copy.ts";
+import { keepFilePrivate } from "#lib/files/private-files.ts";
+import { copyMoment } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { DocumentRow } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";

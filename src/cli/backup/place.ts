@@ -1,6 +1,6 @@
-import { readDataDir } from "#src/config/data-dir.ts";
+import { readDataDir } from "#src/config/data-dir/data-dir.ts";
 import { defaultConfig, loadConfig } from "#src/config/load.ts";
-import { readStorageUrl } from "#src/config/secrets.ts";
+import { readStorageUrl } from "#src/config/secrets/secrets.ts";
 import type { Io } from "../shared/io.ts";
 
 /** Where a service keeps its money. */

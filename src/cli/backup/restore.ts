@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyMoment } from "#src/storage/copy.ts";
 import { Account } from "#src/storage/entities/account.ts";
+import { copyMoment } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { DocumentRow } from "../admin/output/render.ts";

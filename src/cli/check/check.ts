@@ -3,9 +3,10 @@ import { loadConfig } from "#src/config/load.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
 import { isGuessable, strongSecret } from "#src/config/secrets/secret-strength.ts";
-import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
+import { peekSecrets, type Secrets } from "#src/config/secrets/secrets.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
+import { checkArchives } from "./findings/archives.ts";
 import { checkListen } from "./findings/listen.ts";
 import { checkMail } from "./findings/mail.ts";
 import { checkPrices } from "./findings/prices.ts";
@@ -27,6 +28,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkStandby(secrets, config.storage.read_max_age_s),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config, secrets),
+    checkArchives(config, secrets),
     checkShared(config, secrets),
     checkTls(config.listen.tls),
     checkSignIn(config, secrets),

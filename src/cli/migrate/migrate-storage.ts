@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
-import { copyStorage } from "#src/storage/copy.ts";
+import { copyStorage } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { reconcileDocument } from "../admin/output/metering-documents.ts";

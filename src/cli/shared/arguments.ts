@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { findReasonText } from "#lib/errors/reason-texts.ts";
-import { maxPicoUsd, parseRate, parseUsd } from "#lib/money.ts";
+import { maxPicoUsd, parseRate, parseUsd } from "#lib/money/money.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import { maxBasePort } from "#src/config/ports/move-ports.ts";
 

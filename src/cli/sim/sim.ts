@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { simulatedNames } from "#lib/engine-names.ts";
+import { simulatedNames } from "#lib/inference/engine-names.ts";
 import type { SimulateOptions } from "#src/compose/simulate.ts";
 import type { ModelOptions } from "../../../simulator/options.ts";
 import { logOption } from "../serve/log-option.ts";

@@ -1,7 +1,7 @@
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { systemLookup } from "#lib/net/lookup.ts";
-import { createSeal } from "#lib/sealed.ts";
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
 import { UsageSender } from "#src/delivery/usage/usage-sender.ts";
 import { loopbackNetworks } from "#src/delivery/webhooks/destination.ts";

@@ -5,7 +5,7 @@ import { trackProgress } from "#lib/text/progress.ts";
 import { keep } from "#lib/time/kept.ts";
 import { createServerEvents } from "#src/delivery/webhooks/server-events.ts";
 import { createFleet } from "#src/fleet/create-fleet.ts";
-import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { KeptDrains } from "#src/fleet/kept-drains.ts";
 import type { FleetChannel } from "#src/fleet/sharing/channel.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { keepDirectoryPrivate } from "#lib/files/private-files.ts";
 import { type Random, systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
-import { keepDirectoryPrivate } from "#lib/private-files.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { type ConfiguredCatalogue, createCatalogue } from "#src/fleet/catalogue/catalogue.ts";
 import { DatabaseClock } from "#src/storage/database-clock.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";

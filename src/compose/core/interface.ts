@@ -1,6 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { PaymentWebhook } from "#src/checkout/webhook.ts";
-import type { ReadAgain } from "#src/services/settings-service.ts";
+import type { ReadAgain } from "#src/services/operators/settings-service.ts";
 import type { Gate } from "#src/wire/grpc/server/gate.ts";
 import type { ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import type { Reload } from "./reload.ts";

@@ -1,4 +1,4 @@
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import type { Config } from "#src/config/schema.ts";
 import { EventMails } from "#src/delivery/mail/event-mails.ts";

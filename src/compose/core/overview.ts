@@ -4,18 +4,20 @@ import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
-import { toHourlyCost } from "#lib/server-costs.ts";
+import { toHourlyCost } from "#lib/money/server-costs.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { readBeginning } from "#src/money/prices/beginning.ts";
 import { createFindService } from "#src/services/find/find-service.ts";
 import { createMarginService } from "#src/services/metering/margin-service.ts";
+import { createSettingsService } from "#src/services/operators/settings-service.ts";
 import { readSteps } from "#src/services/overview/history/history.ts";
 import { Steps } from "#src/services/overview/history/steps.ts";
 import { createOverviewService } from "#src/services/overview/overview-service.ts";
 import { Sampler } from "#src/services/overview/sampler.ts";
-import { createSettingsService } from "#src/services/settings-service.ts";
+import { findMachineTroubles } from "#src/services/status/machine-troubles.ts";
 import { Status } from "#src/services/status/status.ts";
+import { statusMetrics } from "#src/services/status/status-metrics.ts";
 import { createStatusService } from "#src/services/status/status-service.ts";
 import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
@@ -31,7 +33,7 @@ const silentMs = 30_000;
 
 /** The operator's view of the core as a whole: its live figures and its configuration. */
 export function composeOverview(
-  { catalogue, clock, logger, storage }: Foundation,
+  { catalogue, clock, config, logger, storage, secrets: { dataDir } }: Foundation,
   { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
   fleet: Fleet,
   registry: Registry,
@@ -60,7 +62,9 @@ export function composeOverview(
     servers: () => fleet.servers(),
     admits: () => ledger.state().admits,
     findStored: (now) => findStoredTroubles(storage, now),
+    findOnMachine: (now) => findMachineTroubles({ dataDir, certificate: config.listen.tls?.cert }, now),
   });
+  statusMetrics(registry, status);
   const steps = new Steps({
     storage,
     clock,

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { type PublicSurface, publicSurfaces } from "#lib/surface-names.ts";
+import { type PublicSurface, publicSurfaces } from "#lib/inference/surface-names.ts";
 import type { RequestStore } from "#src/money/model/store/request.ts";
 import { RequestRecorder } from "#src/telemetry/requests/recorder.ts";
 import type { StatusOf } from "#src/telemetry/requests/refused.ts";
@@ -16,6 +16,9 @@ export interface Requests {
 
 export function recordRequests({ config, clock, logger, metrics }: Foundation, store: RequestStore): Requests {
   const { keep_days: keepDays, most } = config.requests;
+  if (most === 0) {
+    return { observe: () => {}, stop: async () => {} };
+  }
   const recorder = new RequestRecorder({
     ...{ store, statusOf, keepDays, most, clock, logger },
     dropped: metrics.unrecorded,

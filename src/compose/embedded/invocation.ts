@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isBinary, packagedFile } from "#lib/assets.ts";
+import { isBinary, packagedFile } from "#lib/files/assets.ts";
 import type { Environment } from "#src/config/environment.ts";
 
 /** The command that runs this program from another shell, in any working directory. */

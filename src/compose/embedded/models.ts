@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { input } from "zod";
 import { configSchema, type ModelConfig } from "#src/config/schema.ts";
-import { type DiscoveredServer, discoverServer, findLocalServers } from "#src/fleet/engines/discovery.ts";
+import { type DiscoveredServer, discoverServer, findLocalServers } from "#src/fleet/engines/drivers/discovery.ts";
 import { describeGguf } from "#src/fleet/engines/llama-cpp-embedded/describe.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../../simulator/fleet.ts";
 import type { ServeOptions } from "../options.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Logger } from "#lib/logger.ts";
-import { announceRunning } from "#src/config/running-core.ts";
+import { announceRunning } from "#src/config/data-dir/running-core.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /**

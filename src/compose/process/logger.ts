@@ -1,5 +1,7 @@
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { systemClock } from "#lib/time/clock.ts";
+import { GatheredLines } from "./gathered-lines.ts";
 
 /** The format of the log: one JSON object a line for machines, or lines for people. */
 export type LogFormat = "json" | "pretty";
@@ -8,7 +10,7 @@ export type LogFormat = "json" | "pretty";
  * JSON lines are gathered for this long, in milliseconds, or until they have this many bytes: one system call a line
  * would cost more than everything else about it. The end of the process writes the rest.
  */
-const gathering = { periodicFlush: 100, minLength: 8 * 1024 };
+const [gatheringMs, minLength] = [100, 8 * 1024];
 /** The most bytes of lines that wait for a slow reader of the log. Further lines are lost. */
 const maxWaiting = 16 * 1024 * 1024;
 
@@ -16,8 +18,9 @@ const maxWaiting = 16 * 1024 * 1024;
 export function createLogger(format: LogFormat): Logger {
   const level = process.env.TOLLGATE_LOG_LEVEL ?? "info";
   if (format === "json") {
-    const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, ...gathering });
-    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
+    const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, minLength });
+    const lines = new GatheredLines(output, gatheringMs, systemClock);
+    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
   }
   return pino({ level, base: null }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }));
 }

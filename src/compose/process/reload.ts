@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "#lib/logger.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Reloaded } from "#src/services/settings-service.ts";
+import type { Reloaded } from "#src/services/operators/settings-service.ts";
 import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 

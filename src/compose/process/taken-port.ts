@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { parseAddress } from "#lib/net/address.ts";
+import { isAlive, readRunning } from "#src/config/data-dir/running-core.ts";
 import { listPorts, maxBasePort, movePorts } from "#src/config/ports/move-ports.ts";
-import { isAlive, readRunning } from "#src/config/running-core.ts";
 import type { Config } from "#src/config/schema.ts";
 
 type Listen = Config["listen"];

@@ -1,5 +1,5 @@
 import type { Config } from "../schema.ts";
-import type { Secrets } from "../secrets.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 
 /**
  * What `serve` lacks to share its port with other processes, in words. Which process a client reaches is chance, so

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import { stripe } from "./stripe.ts";
 import { rpm, seconds, usd, usdTotal } from "./values.ts";
 

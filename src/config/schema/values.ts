@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { maxPicoUsd, parseRate, parseUsd } from "#lib/money.ts";
+import { maxPicoUsd, parseRate, parseUsd } from "#lib/money/money.ts";
 import { parseAddress } from "#lib/net/address.ts";
 import { parseNetwork } from "#lib/net/networks.ts";
 

@@ -1,7 +1,7 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
+import type { Seal } from "#lib/ids/sealed.ts";
 import { toNetwork } from "#lib/net/network.ts";
-import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { WorkLease } from "#src/storage/entities/event.ts";
 import { Mail } from "#src/storage/entities/mail.ts";

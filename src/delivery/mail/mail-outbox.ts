@@ -1,7 +1,7 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Clock } from "#lib/time/clock.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
-import { readTime } from "#src/storage/read-entity.ts";
+import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { nextAttempt } from "../webhooks/back-off.ts";

@@ -1,5 +1,5 @@
+import type { Seal } from "#lib/ids/sealed.ts";
 import type { Logger } from "#lib/logger.ts";
-import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Mail } from "#src/storage/entities/mail.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readPackagedFolder } from "#lib/assets.ts";
+import { readPackagedFolder } from "#lib/files/assets.ts";
 import { mailKinds } from "./kinds.ts";
 import { layoutFile, type TemplateFiles } from "./templates.ts";
 

@@ -1,4 +1,4 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { Usage } from "#src/storage/entities/metering/usage.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { Clock } from "#lib/time/clock.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { UsageEvent } from "#src/storage/entities/metering/usage-event.ts";
-import { readEntity, readTime } from "#src/storage/read-entity.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readEntity, readTime } from "#src/storage/reads/read-entity.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 

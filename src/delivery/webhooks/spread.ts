@@ -1,8 +1,8 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
-import { readEntity } from "#src/storage/read-entity.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readEntity } from "#src/storage/reads/read-entity.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 
 /** The most events read, and deliveries made, in one transaction, so that it takes only some milliseconds. */
 const eventsAtOnce = 100;

@@ -1,7 +1,7 @@
 import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { FinishReason, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { TraceContext } from "#lib/rpc/trace-context.ts";
 

@@ -5,9 +5,9 @@ import type { Engine, EngineLoad, EngineRequest } from "../engines/interface.ts"
 import { Breaker } from "../health/breaker.ts";
 import type { FleetRequest } from "../interface.ts";
 import { type Load, nothing } from "../sharing/news.ts";
-import { FirstToken } from "./first-token.ts";
-import { KvRoom } from "./kv-room.ts";
-import { Machine, type Tenant } from "./machine.ts";
+import { FirstToken } from "./estimates/first-token.ts";
+import { KvRoom } from "./machines/kv-room.ts";
+import { Machine, type Tenant } from "./machines/machine.ts";
 
 /**
  * A server with this many unread prompt tokens gets no prompt that is new to it: the prompt would wait in the server's

@@ -3,7 +3,7 @@ import type { FleetConfig } from "#src/config/schema.ts";
 import type { Head } from "../sharing/standing.ts";
 import { Chooser } from "./choice/chooser.ts";
 import type { Policy } from "./choice/policy.ts";
-import { ExpectedOutput } from "./expected-output.ts";
+import { ExpectedOutput } from "./estimates/expected-output.ts";
 import type { Member } from "./member.ts";
 import type { Place } from "./place.ts";
 import { FirstTokenPromises } from "./queue/first-token-promises.ts";

@@ -1,4 +1,4 @@
-import { encode } from "./encode.ts";
+import { encode } from "./messages/encode.ts";
 import { type Load, nothing } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 import type { Head } from "./standing.ts";

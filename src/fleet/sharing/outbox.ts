@@ -1,7 +1,7 @@
 import type { Clock } from "#lib/time/clock.ts";
 import { Changes } from "./changes.ts";
 import type { FleetChannel } from "./channel.ts";
-import { encode, pack } from "./encode.ts";
+import { encode, pack } from "./messages/encode.ts";
 import type { News } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 

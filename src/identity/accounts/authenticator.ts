@@ -1,23 +1,28 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ConnectError } from "@connectrpc/connect";
-import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { andThen, atOnce } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import { requireId } from "#lib/ids/validate-id.ts";
-import { heldLimits } from "#lib/limits/key-limits.ts";
+import { andThen, atOnce } from "#lib/time/and-then.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import type { ServiceCredential } from "#src/config/secrets/named-secrets.ts";
 import type { Account } from "#src/storage/entities/account.ts";
-import { isFrozen } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Authenticator, Caller, LiveSession, Operator, Principal, SessionFinder } from "#src/wire/principal.ts";
+import {
+  type Authenticator,
+  type Caller,
+  EndedKey,
+  type Operator,
+  type Principal,
+  type SessionFinder,
+} from "#src/wire/principal.ts";
 import { isApiKey, toDigest } from "./keys/api-key.ts";
-import { toBudget } from "./keys/key-budget.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { LastUsed } from "./keys/last-used.ts";
+import { type AccountState, type KnownKey, type KnownSession, readState, toKnownKey, toKnownSession } from "./known.ts";
 
 interface Dependencies {
   readonly operatorToken: string;
@@ -42,26 +47,6 @@ export interface KeyAuthenticator extends Authenticator {
   forget(accountId: string | undefined): void;
   /** Forgets a session that was ended here. */
   forgetSession(id: string): void;
-}
-
-interface KnownKey {
-  readonly caller: Caller;
-  readonly revoked: boolean;
-  readonly disabled: boolean;
-  /** Infinity: it never expires. */
-  readonly expiresAt: number;
-}
-
-interface KnownSession {
-  readonly principal: Principal;
-  readonly expiresAt: number;
-}
-
-/** The remembered facts of an account. */
-interface AccountState {
-  readonly accountId: string;
-  /** The limits of the account's callers. Undefined: none. */
-  readonly limits: Pick<Caller, "frozenReason" | "accountMaxInFlight" | "accountServiceClass"> | undefined;
 }
 
 /** How long the store may take to find a key: a stalled store must not stall callers, too. */
@@ -101,13 +86,13 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
       throw unknownKey();
     }
     if (known.revoked) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
+      throw endedKey("The API key has been revoked.", known);
     }
     if (known.expiresAt <= clock.now()) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+      throw endedKey("The API key has expired.", known);
     }
     if (known.disabled) {
-      throw failure(Reason.UNAUTHENTICATED, "The API key is disabled.");
+      throw endedKey("The API key is disabled.", known);
     }
     lastUsed.note(known.caller.keyId);
     return withState(known.caller);
@@ -170,6 +155,10 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
   };
 }
 
+function endedKey(message: string, { caller }: KnownKey): ConnectError {
+  return failure(Reason.UNAUTHENTICATED, message, {}, new EndedKey(caller));
+}
+
 function unknownKey(): ConnectError {
   return failure(Reason.UNAUTHENTICATED, "The API key is unknown.");
 }
@@ -186,58 +175,6 @@ async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
     const facts = { retryAfter: toDuration(1000) };
     throw failure(Reason.LEDGER_UNAVAILABLE, "Credentials cannot be checked at the moment.", facts, error);
   }
-}
-
-function toKnownKey(key: ApiKey): KnownKey {
-  const budget = toBudget(key);
-  const { budgetPicoUsd, budgetPeriod, expiresAt, models, ...own } = heldLimits(key.limits);
-  return {
-    caller: {
-      kind: "caller",
-      accountId: key.accountId,
-      keyId: key.id,
-      ...(key.limitsOf && { limitsOf: key.limitsOf }),
-      ...own,
-      ...(budget && { budget }),
-      ...(models && { models: new Set(models) }),
-      ...(key.manages && { memberRole: MemberRole.DEVELOPER }),
-    },
-    revoked: Boolean(key.revokedAt),
-    disabled: key.disabled,
-    expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
-  };
-}
-
-function toKnownSession({ id, expiresAt, owner }: LiveSession): KnownSession | undefined {
-  const sessionId = id;
-  if (owner.kind === "operator") {
-    return { principal: { ...owner, sessionId }, expiresAt: expiresAt.getTime() };
-  }
-  if (owner.kind === "person") {
-    return { principal: { ...owner, kind: "caller", keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
-  }
-  const { accountId, key } = owner;
-  if (key === undefined) {
-    return { principal: { kind: "caller", accountId, keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
-  }
-  const known = toKnownKey(key);
-  if (known.revoked || known.disabled) {
-    return undefined;
-  }
-  const ends = Math.min(expiresAt.getTime(), known.expiresAt);
-  return { principal: { ...known.caller, sessionId }, expiresAt: ends };
-}
-
-function readState(account: Account | undefined): AccountState | undefined {
-  if (account === undefined) {
-    return undefined;
-  }
-  const limits = {
-    ...(isFrozen(account) && { frozenReason: account.frozenReason ?? "" }),
-    ...(account.maxInFlight && { accountMaxInFlight: account.maxInFlight }),
-    ...(account.serviceClass && { accountServiceClass: account.serviceClass }),
-  };
-  return { accountId: account.id, limits: Object.keys(limits).length === 0 ? undefined : limits };
 }
 
 function callerOfService(service: ServiceCredential, accountId: string | undefined): Caller {

@@ -3,7 +3,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { AuditEvent } from "#src/storage/entities/audit-event.ts";
+import { AuditEvent } from "#src/storage/entities/operators/audit-event.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 

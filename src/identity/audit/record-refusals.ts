@@ -1,5 +1,5 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
-import { Windows } from "#lib/door/windows.ts";
+import { Windows } from "#lib/door/counts/windows.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/time/clock.ts";
-import type { Operator } from "#src/storage/entities/operator.ts";
+import type { Operator } from "#src/storage/entities/operators/operator.ts";
 import { isOperatorToken, toDigest } from "./operator-token.ts";
 
 /** How old an answer may be: a second less than the time within which a revoked token stops working everywhere. */

@@ -4,7 +4,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { Operator } from "#src/storage/entities/operator.ts";
+import { Operator } from "#src/storage/entities/operators/operator.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { newOperatorToken, toDigest } from "./operator-token.ts";

@@ -2,7 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
-import { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import { Invitation } from "#src/storage/entities/people/invitation.ts";
 import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
 import { Person } from "#src/storage/entities/people/person.ts";

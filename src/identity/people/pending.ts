@@ -1,4 +1,4 @@
-import type { Seal } from "#lib/sealed.ts";
+import type { Seal } from "#lib/ids/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 
 /** How long what was begun can be finished, in milliseconds. */

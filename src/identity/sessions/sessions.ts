@@ -4,7 +4,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { ConsoleSession, SignInLink } from "#src/storage/entities/console-session.ts";
+import { ConsoleSession, SignInLink } from "#src/storage/entities/operators/console-session.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { DigestFilter, type StoredDigest } from "../digests/digest-filter.ts";

@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import { freeMoney, priorities } from "../model/spending-order.ts";
 
 /** Money that no core has leased and that has not lapsed, the paid part of it, and the rest of the credit line. */

@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Slice } from "#src/storage/entities/metering/slice.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 
 /** The part of a lot that a core has leased. */
 export type OpenSlice = Pick<Slice, "accountId" | "lotId" | "granted" | "spent">;

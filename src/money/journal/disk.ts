@@ -12,7 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { keepFilePrivate } from "#lib/private-files.ts";
+import { keepFilePrivate } from "#lib/files/private-files.ts";
 import { lockFile, lockInstance } from "#src/storage/sqlite/file.ts";
 
 /**

@@ -49,13 +49,22 @@ export async function removeSums(storage: Storage, beforeHour: number): Promise<
   return affectedRows;
 }
 
-/** Reads what other cores have stored, and removes the sums whose time is over. Returns the function that ends it. */
+/**
+ * Reads what was stored before the start and what other cores store, and removes the sums whose time is over. A SQLite
+ * file has no other core: it is read once. Returns the function that ends it.
+ */
 export function attendLabels({ storage, clock, logger, labels, keepDays }: Dependencies): () => void {
+  const isAlone = storage.dialect === "sqlite";
+  let hasRead = false;
   let readFrom = Math.floor(clock.now() / dayMs) * 24; // all of today, once
   const learn = async () => {
+    if (isAlone && hasRead) {
+      return;
+    }
     const hour = Math.floor(clock.now() / hourMs);
     labels.learn(await readValues(storage, readFrom));
     readFrom = Math.max(Math.floor(hour / 24) * 24, hour - 1);
+    hasRead = true;
   };
   const clean = async () => {
     const before = (Math.floor(clock.now() / dayMs) - keepDays) * 24;

@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { andThen } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
+import { andThen } from "#lib/time/and-then.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -42,8 +42,8 @@ interface Dependencies {
   readonly debts: Debts;
   /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
-  /** Which continuation of the database is used. Absent: no other can take its place. */
-  readonly timeline?: (() => number | undefined) | undefined;
+  /** Counts how often the database changed hands. Absent: no other can take its place. */
+  readonly turns?: (() => number) | undefined;
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
@@ -99,7 +99,7 @@ class SliceLedger implements CoreLedger {
     this.#budgets = budgets;
     this.#late = late;
     this.#settler = settler;
-    this.#lost = parts.timeline && new LostCharges({ ...parts, timeline: parts.timeline, settler });
+    this.#lost = parts.turns && new LostCharges({ ...parts, turns: parts.turns, settler });
     this.#admission = new Admission({ ...parts, wallets, budgets, requests, keeper, mustBeOpen });
     this.#coreLease = new CoreLease(parts);
   }

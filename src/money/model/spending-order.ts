@@ -1,4 +1,4 @@
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 
 /** Free money is spent first, then gifts, then paid money, and the credit line last. */
 export const priorities = { free: 10, grant: 20, paid: 50, credit: 90 } as const;

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { parseRate } from "#lib/money.ts";
+import { parseRate } from "#lib/money/money.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { Rates } from "../model/rates.ts";
 

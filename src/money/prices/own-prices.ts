@@ -7,7 +7,7 @@ import { Account } from "#src/storage/entities/account.ts";
 import { OwnPrice, OwnPrices } from "#src/storage/entities/metering/own-prices.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import type { OwnTerms } from "../model/own-prices.ts";
+import type { OwnTerms } from "../model/prices/own-prices.ts";
 
 /** An account's own prices as they were set. */
 export interface OwnPricesRecord extends OwnTerms {

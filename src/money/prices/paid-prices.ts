@@ -1,8 +1,8 @@
 import type { PaidPrice } from "#gen/tollgate/metering/v1/price_pb.js";
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import type { LockedPrices } from "../model/own-prices.ts";
+import type { LockedPrices } from "../model/prices/own-prices.ts";
 import type { PriceBook } from "./price-book.ts";
 
 /**

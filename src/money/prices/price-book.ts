@@ -1,10 +1,10 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import type { LockedPrices } from "../model/own-prices.ts";
+import type { LockedPrices } from "../model/prices/own-prices.ts";
+import { findThere, isSameVersion, readRates, type VersionMark } from "../model/prices/version-marks.ts";
 import type { Rates } from "../model/rates.ts";
 import { unavailable } from "../model/unavailable.ts";
-import { findThere, isSameVersion, readRates, type VersionMark } from "../model/version-marks.ts";
 
 /** The mark of a store without versions. */
 const nothing: VersionMark = { version: 0, mark: "" };

@@ -1,11 +1,11 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
-import { formatRate } from "#lib/money.ts";
+import { formatRate } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Price, type PriceReason, PriceVersion } from "#src/storage/entities/metering/price.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
-import { readTime } from "#src/storage/read-entity.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readTime } from "#src/storage/reads/read-entity.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Rates } from "../model/rates.ts";

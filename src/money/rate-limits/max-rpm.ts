@@ -1,4 +1,4 @@
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { FundingState } from "../model/ledger.ts";
 

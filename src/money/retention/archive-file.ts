@@ -2,16 +2,10 @@ import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Random } from "#lib/ids/random.ts";
+import type { NewFile, WrittenFile } from "./place.ts";
 
-/** A file as it is on the disk. */
-export interface WrittenFile {
-  readonly bytes: number;
-  /** SHA-256 in hexadecimal digits. */
-  readonly sha256: string;
-}
-
-/** A file that gets its name once it is complete and on the disk, replacing a file of the same name. */
-export class ArchiveFile {
+/** A file of a folder, which gets its name once it is complete and on the disk. */
+export class ArchiveFile implements NewFile {
   readonly #path: string;
   /**
    * Its name until it is complete. It is unique, because two cores may write the same archive for a moment, when the
@@ -36,7 +30,7 @@ export class ArchiveFile {
     return new ArchiveFile(path, part, await open(part, "wx", 0o600));
   }
 
-  /** Resolves when more can be written. Throws what the disk threw. */
+  /** Throws what the disk threw. */
   async write(content: Buffer): Promise<void> {
     this.#bytes += content.length;
     this.#hash.update(content);
@@ -68,7 +62,6 @@ export class ArchiveFile {
     }
   }
 
-  /** Gives it up: nothing of it stays. */
   async abandon(): Promise<void> {
     await this.#file.close().catch(() => {}); // closed already, if its end failed
     await rm(this.#part, { force: true });

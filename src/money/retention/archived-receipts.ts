@@ -13,21 +13,21 @@ import {
 } from "../books/receipts/archived-receipts.ts";
 import { dayMs } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
-import { type ArchiveFolder, type OpenArchive, toReceipt } from "./read-archive.ts";
+import { type ArchiveReader, type OpenArchive, toReceipt } from "./read-archive.ts";
 
 /** Days after its beginning on which a request is settled: the next one, or when its core comes back. */
 const laterDays = 2;
 /** Archives that one answer opens, so that a search for nothing ends. */
 const mostArchives = 400;
 
-/** Receipts from the archives in a folder. */
-export class FolderReceipts implements ArchivedReceipts {
+/** Receipts from archives. */
+export class ReadReceipts implements ArchivedReceipts {
   readonly #storage: Storage;
-  readonly #folder: ArchiveFolder;
+  readonly #reader: ArchiveReader;
 
-  constructor(storage: Storage, folder: ArchiveFolder) {
+  constructor(storage: Storage, reader: ArchiveReader) {
     this.#storage = storage;
-    this.#folder = folder;
+    this.#reader = reader;
   }
 
   /**
@@ -61,7 +61,7 @@ export class FolderReceipts implements ArchivedReceipts {
 
   async *list(question: ArchivedQuestion): AsyncGenerator<Receipt> {
     for (const archive of await this.#archivesOf(question)) {
-      const open = await this.#folder.open(archive);
+      const open = await this.#reader.open(archive);
       try {
         yield* listIn(open, question);
       } finally {
@@ -73,7 +73,7 @@ export class FolderReceipts implements ArchivedReceipts {
   async *listOldestFirst(span: Pick<ArchivedQuestion, "accountId" | "fromMs" | "toMs">): AsyncGenerator<Receipt> {
     const question: ArchivedQuestion = { ...span, keyId: "", model: "", requestId: "", after: undefined };
     for (const archive of (await this.#archivesOf(question)).toReversed()) {
-      const open = await this.#folder.open(archive);
+      const open = await this.#reader.open(archive);
       try {
         for (let at = open.blocks - 1; at >= 0; at--) {
           const lines = (await open.lines(at)).filter((line) => mayMatch(line, question));
@@ -91,7 +91,7 @@ export class FolderReceipts implements ArchivedReceipts {
   async findFaulty(): Promise<FaultyArchive[]> {
     const faulty: FaultyArchive[] = [];
     for (const archive of await this.#storage.orm.em.fork().findAll(ReceiptArchive, { orderBy: { day: "asc" } })) {
-      const found = await this.#folder.compare(archive).then(() => undefined, describe);
+      const found = await this.#reader.compare(archive).then(() => undefined, describe);
       if (found !== undefined) {
         faulty.push({ day: new Date(archive.day * dayMs).toISOString().slice(0, 10), found });
       }
@@ -100,7 +100,7 @@ export class FolderReceipts implements ArchivedReceipts {
   }
 
   async #read<T>(archive: ReceiptArchive, read: (open: OpenArchive) => Promise<T>): Promise<T> {
-    const open = await this.#folder.open(archive);
+    const open = await this.#reader.open(archive);
     try {
       return await read(open);
     } finally {

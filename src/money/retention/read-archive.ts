@@ -1,7 +1,4 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { fromJsonString } from "@bufbuild/protobuf";
@@ -9,6 +6,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
+import { unavailable } from "../model/unavailable.ts";
 import { dayMs } from "../store/kept-from.ts";
 import {
   type Block,
@@ -20,6 +18,7 @@ import {
   readLayout,
   trailerBytes,
 } from "./archive-format.ts";
+import type { ArchivePlace, OpenFile } from "./place.ts";
 
 const decompress = promisify(gunzip);
 
@@ -37,62 +36,69 @@ export interface OpenArchive {
 /** A line of an archive as the receipt that it was. */
 export const toReceipt = (line: string): Receipt => ({ ...fromJsonString(ReceiptSchema, line), archived: true });
 
-/** Opens archives of a folder. A file is compared with its digest in the books once, and when it is another file. */
-export class ArchiveFolder {
-  readonly #directory: string;
+/** Opens archives. A file is compared with its digest in the books once, and when it is another file. */
+export class ArchiveReader {
+  readonly #place: Omit<ArchivePlace, "create">;
   /** What tells the files apart that were compared, by name. */
   readonly #compared = new Map<string, string>();
 
-  constructor(directory: string) {
-    this.#directory = directory;
+  constructor(place: Omit<ArchivePlace, "create">) {
+    this.#place = place;
   }
 
+  /** Throws RECEIPT_ARCHIVED, ARCHIVE_CHANGED, and LEDGER_UNAVAILABLE where the place cannot be read. */
   async open(archive: ReceiptArchive): Promise<OpenArchive> {
     await this.compare(archive, this.#compared.get(archive.file));
-    const handle = await open(join(this.#directory, archive.file), "r").catch(() => gone(archive));
-    const layout = await this.#layout(handle, archive).catch(async (error: unknown) => {
-      await handle.close();
+    const file = await this.#place.open(archive.file).catch((error: unknown) => unreadable(archive, error));
+    const layout = await readEnd(file, archive).catch(async (error: unknown) => {
+      await file.close();
       throw error;
     });
-    return reading(handle, layout);
+    return reading(file, layout);
   }
 
   /** Compares an archive with its digest, unless it is the file that `known` names. */
   async compare(archive: ReceiptArchive, known?: string): Promise<void> {
-    const path = join(this.#directory, archive.file);
-    const { ino, size, mtimeMs } = await stat(path).catch(() => gone(archive));
-    const found = `${ino} ${size} ${mtimeMs}`;
+    const found = await this.#place.identify(archive.file).catch((error: unknown) => unreadable(archive, error));
+    if (found === undefined) {
+      throw gone(archive);
+    }
     if (found === known) {
       return;
     }
-    const hash = createHash("sha256");
-    for await (const chunk of createReadStream(path)) {
-      hash.update(chunk as Buffer);
-    }
-    if (hash.digest("hex") !== archive.sha256) {
+    const digest = await this.#digest(archive).catch((error: unknown) => unreadable(archive, error));
+    if (digest !== archive.sha256) {
       throw changed(archive);
     }
     this.#compared.set(archive.file, found);
   }
 
-  async #layout(handle: FileHandle, archive: ReceiptArchive): Promise<Layout> {
-    const layout = readLayout(await bytesAt(handle, archive.bytes - trailerBytes, trailerBytes));
-    if (layout === undefined) {
-      throw changed(archive);
+  async #digest({ file }: ReceiptArchive): Promise<string> {
+    const hash = createHash("sha256");
+    for await (const chunk of this.#place.stream(file)) {
+      hash.update(chunk);
     }
-    return layout;
+    return hash.digest("hex");
   }
 }
 
-function reading(handle: FileHandle, layout: Layout): OpenArchive {
-  const entry = (place: number) => bytesAt(handle, layout.entryAt(place), entryBytes);
-  const block = async (number: number) => readBlock(await bytesAt(handle, layout.blockAt(number), blockBytes));
+async function readEnd(file: OpenFile, archive: ReceiptArchive): Promise<Layout> {
+  const layout = readLayout(await file.read(archive.bytes - trailerBytes, trailerBytes));
+  if (layout === undefined) {
+    throw changed(archive);
+  }
+  return layout;
+}
+
+function reading(file: OpenFile, layout: Layout): OpenArchive {
+  const entry = (place: number) => file.read(layout.entryAt(place), entryBytes);
+  const block = async (number: number) => readBlock(await file.read(layout.blockAt(number), blockBytes));
   return {
     blocks: layout.blocks,
     block,
     async lines(number) {
       const { offset, length } = await block(number);
-      const text = (await decompress(await bytesAt(handle, offset, length))).toString();
+      const text = (await decompress(await file.read(offset, length))).toString();
       return text.split("\n").filter((line) => line !== "");
     },
     async find(requestId) {
@@ -113,16 +119,8 @@ function reading(handle: FileHandle, layout: Layout): OpenArchive {
       }
       return found;
     },
-    close: () => handle.close(),
+    close: () => file.close(),
   };
-}
-
-async function bytesAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
-  if (bytesRead < length) {
-    throw new Error("an archive ended too soon");
-  }
-  return buffer;
 }
 
 const nameOf = ({ day }: ReceiptArchive) => new Date(day * dayMs).toISOString().slice(0, 10);
@@ -135,9 +133,13 @@ function changed(archive: ReceiptArchive): Error {
   );
 }
 
-function gone(archive: ReceiptArchive): never {
+function unreadable(archive: ReceiptArchive, error: unknown): never {
+  throw unavailable(`The archive of ${nameOf(archive)} cannot be read at the moment.`, error);
+}
+
+function gone(archive: ReceiptArchive): Error {
   const at = archive.at.toISOString().slice(0, 10);
-  throw failure(
+  return failure(
     Reason.RECEIPT_ARCHIVED,
     `The receipts of ${nameOf(archive)} left the books on ${at}, and their archive is not in its place.`,
     { parameter: "request_id" },

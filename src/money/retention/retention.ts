@@ -13,6 +13,8 @@ import type { Sealer } from "../books/seals/sealer.ts";
 import type { ReceiptStore } from "../model/store/receipt.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
+import type { ArchivePlace } from "./place.ts";
+import { ArchiveReader } from "./read-archive.ts";
 import { StepSize } from "./step-size.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
@@ -41,6 +43,8 @@ export interface RetentionObserver {
 }
 
 export interface Dependencies extends ArchiveGround {
+  /** Where archives are written, and read back before their receipts leave the books. */
+  readonly place: ArchivePlace;
   readonly store: Pick<ReceiptStore, "removeReceipts">;
   /** Seals a day before it leaves: the seal keeps what its receipts cost. */
   readonly sealer: Pick<Sealer, "seal">;
@@ -134,7 +138,7 @@ export class Retention {
   }
 
   async #archive(day: number): Promise<void> {
-    const { sealer, clock, note, logger } = this.#parts;
+    const { sealer, clock, note, logger, place } = this.#parts;
     const [broken] = await sealer.seal(day);
     if (broken !== undefined) {
       throw new Error(`the receipts of a day do not add up, so that it cannot leave: ${broken.rule}: ${broken.row}`);
@@ -144,6 +148,7 @@ export class Retention {
       return; // another core does it again
     }
     const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
+    await new ArchiveReader(place).compare(archive); // before anything that it has leaves the books
     await this.#sealed(async (em) => {
       await em.insert(ReceiptArchive, archive);
       await mustBeWhole(em, archive);

@@ -3,12 +3,11 @@ import { gzip } from "node:zlib";
 import { toJsonString } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
-import type { Random } from "#lib/ids/random.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { listReceipts } from "../books/receipts/receipt-list.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
-import { ArchiveFile, type WrittenFile } from "./archive-file.ts";
 import { ArchiveIndex } from "./archive-index.ts";
+import type { ArchivePlace, WrittenFile } from "./place.ts";
 
 const compressInThreads = promisify(gzip) as (text: string) => Promise<Buffer>;
 
@@ -27,15 +26,10 @@ export interface WrittenArchive extends WrittenFile {
   readonly costLow: number;
 }
 
-/** The source of receipts, and the folder for archives. */
+/** The source of receipts, and the place of archives. */
 export interface ArchiveGround {
   readonly storage: Storage;
-  readonly directory: string;
-  readonly random: Pick<Random, "uuid">;
-  /** Creates a file in the folder. Absent: on the disk. */
-  readonly createFile?: (
-    ...parameters: Parameters<typeof ArchiveFile.create>
-  ) => Promise<Pick<ArchiveFile, "write" | "finish" | "abandon">>;
+  readonly place: Pick<ArchivePlace, "create">;
   /** Compresses text with gzip. Absent: on threads of Node.js's pool. */
   readonly compress?: (text: string) => Promise<Buffer>;
 }
@@ -45,12 +39,12 @@ export interface ArchiveGround {
  * their requests. Calls `pace` after every page.
  */
 export async function writeArchive(
-  { storage, directory, random, createFile = ArchiveFile.create, compress = compressInThreads }: ArchiveGround,
+  { storage, place, compress = compressInThreads }: ArchiveGround,
   day: number,
   pace: () => Promise<void>,
 ): Promise<WrittenArchive> {
   const name = `receipts-${new Date(day * dayMs).toISOString().slice(0, 10)}.jsonl.gz`;
-  const file = await createFile(directory, name, random);
+  const file = await place.create(name);
   const sums = { receipts: 0, costHigh: 0, costLow: 0 };
   const index = new ArchiveIndex();
   let offset = 0;

@@ -1,6 +1,6 @@
 // How charges become the sums that usage is read from, in SQL that both databases take.
 
-import { sumColumns } from "#src/storage/exact-sum.ts";
+import { sumColumns } from "#src/storage/reads/exact-sum.ts";
 
 /** Tokens of one request beyond this are not counted in sums, so that no engine's count makes a sum exceed 64 bits. */
 export const mostTokens = 2 ** 40;

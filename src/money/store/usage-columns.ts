@@ -1,7 +1,7 @@
-// The one description of how a receipt is stored. Everything that writes receipts is built from the entities here,
-// once, at load.
+// The one description of how a receipt is stored. Everything that writes receipts is built from it, once, at load. Of the
+// entities it takes their types alone: the thread that writes SQLite's ledger would load the whole ORM with them.
 
-import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
+import type { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Charge, ChargeLine } from "../model/charges/charge.ts";
 import type { RunFacts } from "../model/charges/settlement.ts";
 
@@ -19,13 +19,48 @@ export interface Column<From> {
   readonly read: (from: From) => Value;
 }
 
-/** The parameter type for each of the entities' types. */
-const types: Readonly<Record<string, Column<never>["type"]>> = {
-  StringType: "text",
-  TextType: "text",
-  UuidType: "uuid",
-  BigIntType: "bigint",
-  DateTimeType: "float8",
+/** The parameter type of each of a row's columns. A column of the entity that is not here does not compile. */
+type Types<Row> = Readonly<Record<Extract<keyof Row, string>, Column<never>["type"]>>;
+
+const usageTypes: Types<Usage> = {
+  requestId: "text",
+  runId: "uuid",
+  accountId: "uuid",
+  keyId: "text",
+  model: "text",
+  inputTokens: "bigint",
+  outputTokens: "bigint",
+  cost: "bigint",
+  shortfall: "bigint",
+  status: "text",
+  settledAt: "float8",
+  maxInputRate: "bigint",
+  maxOutputRate: "bigint",
+  admittedInputTokens: "bigint",
+  admittedOutputTokens: "bigint",
+  finish: "text",
+  delivery: "text",
+  firstTokenMs: "bigint",
+  durationMs: "bigint",
+  reasoningTokens: "bigint",
+  cachedInputTokens: "bigint",
+  server: "text",
+  surface: "text",
+  budgetSliceId: "uuid",
+  labels: "text",
+};
+
+/** A line without its key: the receipt's key and the line's number. */
+type UsageLineRest = Omit<UsageLine, "requestId" | "runId" | "seq">;
+
+const lineTypes: Types<UsageLineRest> = {
+  lotId: "uuid",
+  sliceId: "uuid",
+  inputTokens: "bigint",
+  outputTokens: "bigint",
+  inputRate: "bigint",
+  outputRate: "bigint",
+  cost: "bigint",
 };
 
 type ReadCharge = (charge: Charge) => Value;
@@ -49,7 +84,7 @@ export const isFact = (property: string): boolean => Object.hasOwn(facts, proper
 type ChargeParts = "maxRates" | "admitted" | "facts" | "lines" | "told";
 
 /** The columns of a receipt. */
-export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge, ChargeParts>(Usage.meta.properties, {
+export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge, ChargeParts>(usageTypes, {
   maxInputRate: ({ maxRates }) => maxRates?.input ?? null,
   maxOutputRate: ({ maxRates }) => maxRates?.output ?? null,
   admittedInputTokens: ({ admitted }) => admitted?.inputTokens ?? null,
@@ -57,18 +92,8 @@ export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge, C
   ...facts,
 });
 
-const lineKey = ["requestId", "runId", "seq"] as const;
-
-/** The columns of a receipt's line, without those of its key: the receipt's key and the line's number. */
-export const lineColumns: readonly Column<ChargeLine>[] = describe<
-  Omit<UsageLine, (typeof lineKey)[number]>,
-  ChargeLine
->(
-  Object.fromEntries(
-    Object.entries(UsageLine.meta.properties).filter(([property]) => !lineKey.includes(property as never)),
-  ),
-  {},
-);
+/** The columns of a receipt's line, without those of its key. */
+export const lineColumns: readonly Column<ChargeLine>[] = describe<UsageLineRest, ChargeLine>(lineTypes, {});
 
 /** Names of columns, as a statement lists them. */
 export const listNames = (columns: readonly { readonly name: string }[]): string =>
@@ -79,24 +104,14 @@ export const listNames = (columns: readonly { readonly name: string }[]): string
  * same name, unless it is one of the parts that are stored otherwise. Anything else does not compile.
  */
 function describe<Row extends Record<Exclude<keyof From, Parts>, unknown>, From, Parts = never>(
-  properties: object,
+  types: Types<Row>,
   made: { readonly [Name in Exclude<Extract<keyof Row, string>, keyof From>]: (from: From) => Value },
 ): readonly Column<From>[] {
   const others = made as Readonly<Record<string, (from: From) => Value>>;
-  return Object.entries(properties).map(([property, { type }]) => ({
+  return Object.entries<Column<never>["type"]>(types).map(([property, type]) => ({
     property,
     name: property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    type: readType(type),
+    type,
     read: others[property] ?? ((from) => (from[property as keyof From] ?? null) as Value),
   }));
-}
-
-/** An entity's type is a class or an instance of one. An enumeration has none. */
-function readType(type: unknown): Column<never>["type"] {
-  const name = typeof type === "function" ? type.name : (type?.constructor.name ?? "StringType");
-  const found = types[name];
-  if (found === undefined) {
-    throw new Error(`no parameter carries a ${name}`);
-  }
-  return found;
 }

@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { type Account, type BalanceLevel, balanceLevels } from "#src/storage/entities/account.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";

@@ -2,7 +2,7 @@ import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
 import { windowAt } from "../model/budget-window.ts";

@@ -1,8 +1,8 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { toWindowRequest } from "../model/budget-window.ts";

@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { BalanceLevel } from "#src/storage/entities/account.ts";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import { freeMoney } from "../model/spending-order.ts";
 
 /** The threshold unless a top-up raises it: a balance below 1 USD is low. */

@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
-import { toInt64 } from "#lib/int64.ts";
+import { toInt64 } from "#lib/money/int64.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import type { Alongside, Credit, PaymentStatement } from "#src/money/model/payments.ts";
 import { noteWithin } from "#src/wire/interceptors/changes/change.ts";

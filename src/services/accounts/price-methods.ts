@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { type OwnPrices, OwnPricesSchema } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
-import { type OwnTerms, ownRates } from "#src/money/model/own-prices.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/prices/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import { type OwnPricesRecord, readNewestOwn, setOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { PriceList } from "#src/money/prices/price-list.ts";

@@ -1,5 +1,5 @@
 import { Conditions } from "#src/money/books/receipts/conditions.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 
 import type { Found } from "./found.ts";

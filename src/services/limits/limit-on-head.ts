@@ -1,6 +1,6 @@
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { RateLimitUse } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { andThen, atOnce } from "#lib/and-then.ts";
+import { andThen, atOnce } from "#lib/time/and-then.ts";
 import type { RateLimits } from "#src/money/rate-limits/interface.ts";
 import type { CallHead, Gate } from "#src/wire/grpc/server/gate.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";

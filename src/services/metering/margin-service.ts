@@ -9,7 +9,7 @@ import {
 } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { PricedServer } from "#lib/server-costs.ts";
+import type { PricedServer } from "#lib/money/server-costs.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/storage.ts";

@@ -1,4 +1,4 @@
-import { type PricedServer, toServerCosts } from "#lib/server-costs.ts";
+import { type PricedServer, toServerCosts } from "#lib/money/server-costs.ts";
 
 /** A model's earnings in a span of time, in pico-USD. */
 export interface Earned {

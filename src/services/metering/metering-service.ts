@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { toInt64 } from "#lib/int64.ts";
+import { toInt64 } from "#lib/money/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
 import { readMonths } from "#src/money/books/bill/months.ts";

@@ -5,7 +5,7 @@ import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-i
 import type { Persons } from "#src/identity/people/persons.ts";
 import type { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import type { Sessions } from "#src/identity/sessions/sessions.ts";
-import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import type { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 
 /** What the methods of sessions need of the rest. */

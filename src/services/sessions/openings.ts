@@ -6,7 +6,7 @@ import type { SessionSchema } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { NewSession } from "#src/identity/sessions/sessions.ts";
-import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import type { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import { readClientAddress } from "#src/wire/interceptors/access/client-address.ts";
 import type { Dependencies } from "./dependencies.ts";
 

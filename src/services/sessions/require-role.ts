@@ -1,7 +1,7 @@
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import type { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** The stored name of a role. Throws INVALID_ARGUMENT for a role that no session has. */

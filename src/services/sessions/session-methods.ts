@@ -6,7 +6,7 @@ import { failure } from "#lib/errors/failure.ts";
 import { requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import type { Owner } from "#src/identity/sessions/sessions.ts";
-import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import type { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import type { Dependencies } from "./dependencies.ts";

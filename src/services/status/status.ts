@@ -15,6 +15,8 @@ export interface Dependencies {
   readonly admits: () => boolean;
   /** What the database tells of things left undone. */
   readonly findStored: (now: number) => Promise<readonly Trouble[]>;
+  /** What the machine tells. */
+  readonly findOnMachine: (now: number) => Promise<readonly Trouble[]>;
   readonly clock: Clock & Pick<JudgedClock, "agrees">;
   readonly logger: Logger;
 }
@@ -23,7 +25,7 @@ export interface Dependencies {
 export type DatedTrouble = Trouble & { readonly since: number };
 
 const everyMs = 1000;
-/** Looks between two questions to the database. */
+/** Looks between two questions to the database and to the machine. */
 const storedLooks = 5;
 /** Books are proved once an hour; older proofs mean that it no longer happens. */
 const oldProofMs = 3 * 3_600_000;
@@ -34,6 +36,7 @@ export class Status {
   /** When each trouble that is still there was first seen. */
   #seen = new Map<string, number>();
   #stored: readonly Trouble[] = [];
+  #onMachine: readonly Trouble[] = [];
   #looks = 0;
 
   constructor(parts: Dependencies) {
@@ -48,7 +51,8 @@ export class Status {
 
   async look(): Promise<void> {
     if (this.#looks++ % storedLooks === 0) {
-      const { findStored, clock } = this.#parts;
+      const { findStored, findOnMachine, clock } = this.#parts;
+      this.#onMachine = await findOnMachine(clock.now());
       const reason = "The database cannot be asked at the moment.";
       this.#stored = await findStored(clock.now()).catch(() => [{ what: "database", reason }]);
     }
@@ -88,6 +92,6 @@ export class Status {
     if (!clock.agrees) {
       troubles.push({ what: "clocks_apart", reason: "The clocks of this core and its database disagree." });
     }
-    return [...troubles, ...this.#stored];
+    return [...troubles, ...this.#stored, ...this.#onMachine];
   }
 }

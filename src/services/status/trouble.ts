@@ -10,6 +10,8 @@ export const kinds = [
   "webhooks_not_taken",
   "usage_events_not_taken",
   "mails_not_sent",
+  "disk_full",
+  "certificate_ends",
   "clocks_apart",
 ] as const;
 export type Kind = (typeof kinds)[number];

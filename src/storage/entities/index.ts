@@ -1,12 +1,13 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
-import { AuditEvent } from "./audit-event.ts";
 import { AutoTopUp, ProviderCustomer } from "./checkout/customer.ts";
 import { PaymentEvent } from "./checkout/payment-event.ts";
 import { ProviderPayment } from "./checkout/provider-payment.ts";
 import { Withdrawal } from "./checkout/withdrawal.ts";
-import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
+import { ModelDay } from "./history/model-day.ts";
+import { RequestRecord } from "./history/request-record.ts";
+import { ServiceStep } from "./history/service-step.ts";
 import { Mail } from "./mail.ts";
 import { ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
@@ -19,15 +20,14 @@ import { DaySeal, SealedAccount, SealedSlice } from "./metering/seal.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
-import { ModelDay } from "./model-day.ts";
-import { Operator } from "./operator.ts";
+import { AuditEvent } from "./operators/audit-event.ts";
+import { ConsoleSession, SignInLink } from "./operators/console-session.ts";
+import { Operator } from "./operators/operator.ts";
 import { Payment } from "./payment.ts";
 import { FreeGrant } from "./people/free-grant.ts";
 import { Invitation } from "./people/invitation.ts";
 import { Member } from "./people/member.ts";
 import { Identity, Person, UsedProof } from "./people/person.ts";
-import { RequestRecord } from "./request-record.ts";
-import { ServiceStep } from "./service-step.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { explainDiskFault } from "#lib/errors/disk-faults.ts";
+import { askBehindPooler } from "../postgresql/behind-pooler.ts";
 import { daysAheadOf, makeDays } from "../postgresql/days.ts";
 import { History } from "../postgresql/history.ts";
 import { openServer } from "../postgresql/open-server.ts";
@@ -52,6 +53,9 @@ export async function openStorage(
     await makeDays(storage.pool, daysAheadOf(Date.now()));
   });
   limit.begin(patience.answerMs); // only now: a migration may build an index over all rows
+  if (pooled) {
+    askBehindPooler(storage.pool, history, patience.connectMs);
+  }
   if (standby === undefined) {
     return { ...storage, pooled };
   }

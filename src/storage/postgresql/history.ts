@@ -46,6 +46,9 @@ export class History {
   #last: Known | undefined;
   /** Whether an earlier process knew it: since then the service may have moved to another server. */
   #isEarlier = false;
+  #turns = 0;
+  /** Whether the last server that answered was refused: something may have been written there before that was seen. */
+  #isAstray = false;
 
   constructor(file?: string) {
     this.#file = file;
@@ -58,15 +61,25 @@ export class History {
     return this.#last?.timeline;
   }
 
+  /** Counts how often the database changed hands since the process began, also to a server that is refused, and back. */
+  get turns(): number {
+    return this.#turns;
+  }
+
   /** Goes on from a position of a server. Throws when the process has written to a later one. */
   follow(position: Position | undefined): void {
     const fault = this.faultOf(position);
     if (fault !== undefined) {
+      this.#isAstray = true;
       throw fault;
     }
     if (position !== undefined && position.timeline !== null) {
       const { system, timeline } = position;
       const isNew = this.#last?.system !== system || this.#last.timeline !== timeline;
+      if (isNew || this.#isAstray) {
+        this.#turns++;
+        this.#isAstray = false;
+      }
       this.#last = { system, timeline };
       this.#isEarlier = false;
       if (isNew && this.#file !== undefined) {

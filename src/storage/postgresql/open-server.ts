@@ -3,7 +3,7 @@ import { MikroORM } from "@mikro-orm/sql";
 import type { ClientBase, Pool, QueryConfig } from "pg";
 import { migrations as postgresqlMigrations } from "../migrations/postgresql/index.ts";
 import { ormOptions } from "../orm/orm-options.ts";
-import { limited, openPostgresqlSnapshot } from "../snapshot.ts";
+import { limited, openPostgresqlSnapshot } from "../reads/snapshot.ts";
 import type { Patience, PostgresqlStorage } from "../storage.ts";
 import { AnswerLimit } from "../workarounds/answer-limit.ts";
 import { endPool } from "../workarounds/ending-pool.ts";

@@ -1,5 +1,5 @@
 import { Client, type ClientBase, Pool, type PoolClient } from "pg";
-import { limited, openPostgresqlSnapshot, type Reach, type Snapshot } from "../snapshot.ts";
+import { limited, openPostgresqlSnapshot, type Reach, type Snapshot } from "../reads/snapshot.ts";
 import { AnswerLimit } from "../workarounds/answer-limit.ts";
 import { forgetAnswers } from "../workarounds/kept-answers.ts";
 import { clientOf } from "./client-of.ts";

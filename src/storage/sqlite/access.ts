@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Dialect } from "kysely";
-import { startThread } from "#lib/assets.ts";
+import { startThread } from "#lib/files/assets.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import { memorySnapshot, type Snapshot } from "../snapshot.ts";
+import { memorySnapshot, type Snapshot } from "../reads/snapshot.ts";
 import { DatabaseThread } from "./database-thread.ts";
 import { lockFile, openSqlite } from "./file.ts";
 import { memoryDialect } from "./memory-dialect.ts";

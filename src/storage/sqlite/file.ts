@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { keepFilePrivate } from "#lib/private-files.ts";
+import { keepFilePrivate } from "#lib/files/private-files.ts";
 
 const sqliteBusy = 5;
 /** Milliseconds that a thread waits for the lock of another connection: as long as for an answer of PostgreSQL. */

@@ -1,7 +1,7 @@
 import { MikroORM, SqliteDriver } from "@mikro-orm/sql";
 import { migrations as sqliteMigrations } from "../migrations/sqlite/index.ts";
 import { ormOptions } from "../orm/orm-options.ts";
-import { limited } from "../snapshot.ts";
+import { limited } from "../reads/snapshot.ts";
 import type { SqliteStorage } from "../storage.ts";
 import { accessFile, accessMemory } from "./access.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
-import { startThread } from "#lib/assets.ts";
-import { pieceSize, type Row, type Snapshot, toSqlite } from "../snapshot.ts";
+import { startThread } from "#lib/files/assets.ts";
+import { pieceSize, type Row, type Snapshot, toSqlite } from "../reads/snapshot.ts";
 import type { ReaderAnswer, ReaderQuestion } from "./reader.ts";
 
 /** An unused thread is ended after this long. */

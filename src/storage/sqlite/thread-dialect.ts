@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
   type TransactionSettings,
 } from "kysely";
-import type { Snapshot } from "../snapshot.ts";
+import type { Snapshot } from "../reads/snapshot.ts";
 import type { DatabaseThread } from "./database-thread.ts";
 import { readNumbers } from "./read-numbers.ts";
 import type { Ran } from "./statements.ts";

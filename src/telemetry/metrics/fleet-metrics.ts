@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { toServerCosts } from "#lib/server-costs.ts";
+import { toServerCosts } from "#lib/money/server-costs.ts";
 import type { Fleet, FleetObserver, FleetSharing } from "#src/fleet/interface.ts";
 import { TalliedHistogram } from "../tallies/histogram.ts";
 

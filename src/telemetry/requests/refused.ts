@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { reasonOfStatus } from "#lib/errors/surface-refusals.ts";
-import type { PublicSurface } from "#lib/surface-names.ts";
+import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import type { RefusedRequest } from "#src/money/model/store/request.ts";
 import type { EndedCall } from "#src/wire/interceptors/observation/observe.ts";
 

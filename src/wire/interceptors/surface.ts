@@ -1,5 +1,5 @@
+import { type SurfaceName, surfaceNames } from "#lib/inference/surface-names.ts";
 import { surfaceHeader } from "#lib/rpc/call-headers.ts";
-import { type SurfaceName, surfaceNames } from "#lib/surface-names.ts";
 
 /** The surface that a call came through: the one that a facade names, otherwise gRPC. */
 export function readSurface(header: Headers): SurfaceName {

@@ -8,6 +8,7 @@ import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
+import { archiveFolder } from "#src/money/retention/folder.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
@@ -180,7 +181,8 @@ const measureArchives: Part = async (databases, bench) => {
     const sealer = new Sealer({ storage, clock: hurried, random: systemRandom, logger: complaints });
     const store = createLedgerStore(storage, systemRandom, v7());
     await new Retention({
-      ...{ storage, store, sealer, keepDays, directory: bench.directory, clock: hurried, random: systemRandom },
+      ...{ storage, store, sealer, keepDays, clock: hurried },
+      place: archiveFolder(bench.directory, systemRandom),
       ...{ logger: complaints, note: async () => {}, lease: { hold: async () => true, release: async () => {} } },
       observer: { removed() {}, looked() {} },
     }).work();

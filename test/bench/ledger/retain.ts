@@ -5,6 +5,7 @@ import type { Logger } from "#lib/logger.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import type { ReceiptStore } from "#src/money/model/store/receipt.ts";
+import { archiveFolder } from "#src/money/retention/folder.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
@@ -49,8 +50,8 @@ export async function retain(
   };
   let [archived, removed, first, last] = [0, 0, 0, 0];
   const retention = new Retention({
-    ...{ storage, keepDays: 180, directory: await mkdtemp(join(directory, "archive-")), logger },
-    ...{ clock, random: systemRandom },
+    ...{ storage, keepDays: 180, clock, logger },
+    place: archiveFolder(await mkdtemp(join(directory, "archive-")), systemRandom),
     sealer: new Sealer({ storage, clock, random: systemRandom, logger }),
     store: {
       async removeReceipts(most) {

@@ -16,6 +16,8 @@ import { type Tail, toTail } from "./tail.ts";
 /** An open load on one system. */
 export interface OpenJob extends HttpRequest {
   readonly port: number;
+  /** Headers of the clients whose requests take turns. Absent: all are alike. */
+  readonly clients?: readonly HttpRequest["headers"][];
   /** What a complete answer holds, and how many times. */
   readonly word: string;
   readonly expected: number;
@@ -34,6 +36,8 @@ export interface OpenJob extends HttpRequest {
 
 /** What was seen of the requests that came while it was measured. */
 export interface OpenMeasurement {
+  /** Milliseconds. */
+  readonly duration: number;
   /** From sending a request to the first word of its answer, and to its end. */
   readonly firstWord: Tail;
   readonly whole: Tail;
@@ -196,6 +200,7 @@ async function measure(job: OpenJob): Promise<OpenMeasurement> {
   }
   const capacity = (to.at - from.at) * 1000 * availableParallelism();
   return {
+    duration: to.at - from.at,
     firstWord: toTail(tally.firstWord),
     whole: toTail(tally.whole.map(({ ms }) => ms)),
     refused: toTail(tally.refused),
@@ -222,9 +227,15 @@ interface Sent {
 }
 
 async function sendAll(job: OpenJob, tally: Tally, clients: Clients): Promise<Sent> {
-  const request = encodeRequest({ ...job, headers: { ...job.headers, ...(job.newClients && closing) } }, job.port);
-  const send = (sentAt: number | undefined) =>
+  const own = job.clients ?? [{}];
+  const requests = own.map((of) =>
+    encodeRequest({ ...job, headers: { ...job.headers, ...of, ...(job.newClients && closing) } }, job.port),
+  );
+  let turn = 0;
+  const send = (sentAt: number | undefined) => {
+    const request = requests[turn++ % requests.length] as Buffer;
     (clients.idle.pop() ?? new Client(job, tally, clients)).send(request, sentAt);
+  };
   const arrivals = new Arrivals(job.rate, performance.now());
   const begin = performance.now() + job.warmUp;
   await sendUntil(begin, arrivals, () => send(undefined), tally);

@@ -9,6 +9,8 @@ export interface Surroundings {
   readonly directory: string;
   /** Models beside the load target's, as in the configuration file. */
   readonly models?: readonly object[];
+  /** What the configuration file has besides. */
+  readonly config?: object;
 }
 
 /** A system that serves. */

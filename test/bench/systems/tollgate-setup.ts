@@ -32,7 +32,7 @@ export interface Setup {
  * SQLite unless the environment says otherwise. `shared`: its HTTP port is shared, a free one or that of the first.
  */
 export async function prepare(
-  { enginePort, directory, models = [] }: Surroundings,
+  { enginePort, directory, models = [], config: more = {} }: Surroundings,
   env: NodeJS.ProcessEnv = {},
   suffix = "",
   shared?: { readonly http?: number },
@@ -59,6 +59,7 @@ export async function prepare(
       { id: "embed", kind: "embedding", context_length: 8192, price: { input: "0.01" }, servers: [server] },
       ...models,
     ],
+    ...more,
   };
   const file = join(directory, "tollgate.yaml");
   writeFileSync(file, JSON.stringify(config, null, 2));

@@ -46,7 +46,7 @@ test("reload tells what was taken over, what needs a restart, and why a wrong fi
     expect(await service.admin("reload")).toMatchObject({ needs_restart: ["keys"] });
     await writeFile(path, "models: 7");
     await expect(service.admin("reload")).rejects.toThrow(/refused and the old one stays/);
-    await expect(simulated.admin("reload")).rejects.toThrow(/without a configuration file/);
+    await expect(simulated.admin("reload")).rejects.toThrow(/No configuration file names/);
   } finally {
     await service.stop();
     await own.remove();

@@ -1,7 +1,7 @@
 import { afterEach } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { EventMails } from "#src/delivery/mail/event-mails.ts";
 import { type MailBounds, MailBox } from "#src/delivery/mail/mail-box.ts";
 import { MailOutbox } from "#src/delivery/mail/mail-outbox.ts";

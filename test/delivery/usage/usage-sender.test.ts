@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
 import { UsageSender } from "#src/delivery/usage/usage-sender.ts";
 import { createSend } from "#src/delivery/webhooks/send.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { Dispatcher } from "#src/delivery/webhooks/dispatcher.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { createSend } from "#src/delivery/webhooks/send.ts";

@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { systemRandom } from "#lib/ids/random.ts";
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { newWebhookSecret, signedHeaders } from "#src/delivery/webhooks/signature.ts";
 
 test("a signature is that of the Standard Webhooks specification's example", () => {

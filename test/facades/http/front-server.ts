@@ -1,5 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
-import type { ConnectionLimits } from "#lib/door/connections.ts";
+import type { ConnectionLimits } from "#lib/door/connections/limits.ts";
 import { Door } from "#lib/door/door.ts";
 import { type HttpServer, startHttpServer } from "#lib/door/http-server.ts";
 import type { Intake } from "#lib/overload/intake.ts";

@@ -7,7 +7,7 @@ import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
 import type {
   Engine,
   EngineFault,

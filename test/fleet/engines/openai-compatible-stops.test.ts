@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
 import { AnswerBuilder } from "#src/fleet/engines/shared/answer/answer-builder.ts";
 import { drain, join } from "./collect.ts";
 import { chatRequest } from "./requests.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { systemClock } from "#lib/time/clock.ts";
-import { registry } from "#src/fleet/engines/registry.ts";
+import { registry } from "#src/fleet/engines/drivers/registry.ts";
 import { drain } from "./collect.ts";
 import { chatRequest } from "./requests.ts";
 import { json, scriptedServer } from "./scripted-server.ts";

@@ -5,7 +5,7 @@ import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
 import { AuditTrail } from "#src/identity/audit/audit-trail.ts";
-import { createAuditService } from "#src/services/audit-service.ts";
+import { createAuditService } from "#src/services/operators/audit-service.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import { LiveTokens } from "#src/identity/operators/live-tokens.ts";
 import { newOperatorToken, toDigest } from "#src/identity/operators/operator-token.ts";
-import type { Operator } from "#src/storage/entities/operator.ts";
+import type { Operator } from "#src/storage/entities/operators/operator.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 function setUp() {

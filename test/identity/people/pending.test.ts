@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { PendingSeal } from "#src/identity/people/pending.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 

@@ -7,7 +7,7 @@ import type { Arrival, IdentityKind } from "#src/identity/people/arrival.ts";
 import { FreeGrants } from "#src/identity/people/free-grants.ts";
 import { SignUp, type SignUpPolicy } from "#src/identity/people/sign-up.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
-import { AuditEvent } from "#src/storage/entities/audit-event.ts";
+import { AuditEvent } from "#src/storage/entities/operators/audit-event.ts";
 import { Member } from "#src/storage/entities/people/member.ts";
 import { Identity, Person } from "#src/storage/entities/people/person.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";

@@ -105,6 +105,16 @@ test("a head that is too large is refused", async () => {
   await server.close(0);
 });
 
+test("a head that can be read in two ways is refused", async () => {
+  const server = await startServer(echo, "127.0.0.1:0");
+  const client = connect(Number(new URL(server.url).port), "127.0.0.1");
+  client.write("GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n");
+  const [answer] = await once(client, "data");
+  expect(String(answer)).toMatch(/^HTTP\/1.1 400 /);
+  client.destroy();
+  await server.close(0);
+});
+
 test.each(["payments", "admin", "docs"] as const)(
   "an answer of %s that nobody reads is cut off after a minute",
   async (listener) => {

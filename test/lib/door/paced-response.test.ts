@@ -4,10 +4,12 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { Door } from "#lib/door/door.ts";
 import { type HttpServerOptions, startHttpServer } from "#lib/door/http-server.ts";
+import { noteCounted } from "#lib/door/paced-response.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
 
-// Over the wire, from addresses that have 100 refusals at once, and 50 a second after that.
+// Over the wire, from addresses that have 100 refusals at once, and 50 a second after that. Of other answers that nothing
+// counts they have twice as many.
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -17,7 +19,10 @@ afterEach(async () => {
 });
 
 /** Answers with the status that a path names. */
-const byPath: RequestListener = ({ url = "" }, response) => {
+const byPath: RequestListener = ({ url = "", headers }, response) => {
+  if (headers.authorization !== undefined) {
+    noteCounted(response);
+  }
   response.writeHead(Number(url.slice(1)), { "content-length": "0" }).end();
 };
 
@@ -68,13 +73,23 @@ test("a refusal beyond its network's pace waits for its turn, and nobody else do
   expect(service.refused).toEqual(["refusals"]);
 });
 
-test("what is the service's own fault waits for nothing", async () => {
-  const { open, refused } = await start();
-  const client = open("127.8.0.1");
-  client.socket.write(ask(503).repeat(110));
-  await eventually("all are answered", () => client.count() === 110);
-  expect(refused).toEqual([]);
-});
+test.each([200, 204, 303, 304, 503])(
+  "an answer %d that nothing counts waits for its turn beyond a pace, too",
+  async (status) => {
+    const { clock, refused, open } = await start();
+    const [first, second, counted] = [open("127.8.0.1"), open("127.8.0.1"), open("127.8.0.1")];
+    first.socket.write(ask(status).repeat(100));
+    await eventually("a hundred are answered", () => first.count() === 100);
+    second.socket.write(ask(status).repeat(101));
+    await eventually("another hundred are", () => second.count() === 100 && refused.length === 1);
+    counted.socket.write(ask(status, "authorization: Bearer right\r\n").repeat(100));
+    await eventually("what a rate counts waits for nothing", () => counted.count() === 100);
+    expect(second.count()).toBe(100);
+    clock.advance(10);
+    await eventually("its turn has come", () => second.count() === 101);
+    expect(refused).toEqual(["uncounted"]);
+  },
+);
 
 test("a client that does not wait for its turn keeps its place until then", async () => {
   const service = await start({}, 1);

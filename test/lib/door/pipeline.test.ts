@@ -47,3 +47,20 @@ test("requests that wait on the connections of one network are bounded together,
   });
   expect(refused).toBe(3);
 });
+
+test("a connection has 128 requests wait, and is closed for one more", async () => {
+  const refused: string[] = [];
+  const door = new Door({ listener: "payments", onRefused: (_, bound) => refused.push(bound) });
+  let begun = 0;
+  const server = await startHttpServer(() => void begun++, "127.0.0.1:0", { door, setting: "listen.webhooks" });
+  closing.push(() => server.close(0));
+  const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1").on("error", () => {});
+  closing.push(() => socket.destroy());
+  const ask = "GET / HTTP/1.1\r\nhost: t\r\n\r\n";
+  socket.write(ask.repeat(1 + 128));
+  await eventually("the first is begun", () => begun === 1);
+  expect(refused).toEqual([]);
+  socket.write(ask);
+  await eventually("it is closed", () => socket.resume().destroyed || socket.closed);
+  expect([begun, refused]).toEqual([1, ["pipeline"]]);
+});

@@ -126,6 +126,22 @@ test.each([
   },
 );
 
+test("a late event loop's overload ends though garbage fills the memory nearly to its limit, and no work collects it", () => {
+  [memory, garbage] = [0.2, 0.67];
+  expect(shortagesAfter(1001, 1001, 1001, 1001)).toEqual([undefined, undefined, "event_loop", "event_loop"]);
+  expect(collected).toBe(0); // it would make the event loop later
+  expect(shortagesAfter(0, 0, 0)).toEqual(["event_loop", "event_loop", undefined]);
+  expect(collected).toBe(1);
+});
+
+test("nothing is collected for an overload that is about to end", () => {
+  memory = 0.95;
+  shortagesAfter(0, 0, 0, 0, 0, 0);
+  memory = 0.2;
+  expect(shortagesAfter(0, 0, 0)).toEqual(["memory", "memory", undefined]);
+  expect(collected).toBe(1);
+});
+
 test("nothing is measured after it is stopped", () => {
   clock.fire(0);
   monitor.stop();

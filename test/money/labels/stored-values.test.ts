@@ -42,8 +42,10 @@ describe.each(dialects)("%s", (dialect) => {
     expect(learned[0]).toEqual({ accountId: account, name: "app", value: expect.any(String) });
     learned.length = 0;
     await clock.pass(30_000);
-    await eventually("those of the last hour are learned again", () => learned.length >= 2);
-    expect(valuesOf(learned)).toEqual(["at 5", "at 6"]);
+    if (dialect === "postgresql") {
+      await eventually("those of the last hour are learned again", () => learned.length >= 2);
+      expect(valuesOf(learned)).toEqual(["at 5", "at 6"]);
+    }
 
     const left = async () => (await storage.orm.em.fork().find(UsageLabel, {})).map(({ value }) => value).sort();
     expect(await left()).toHaveLength(6);
@@ -51,6 +53,7 @@ describe.each(dialects)("%s", (dialect) => {
     await eventually("the sums of the day before yesterday are gone", async () => (await left()).length === 5);
     expect(await left()).not.toContain("at -48");
     stop();
+    expect(learned.length > 0).toBe(dialect === "postgresql"); // no other core has a file's values
     expect(await removeSums(storage, (day + 1) * 24)).toBe(5);
     expect(await removeSums(storage, (day + 1) * 24)).toBe(0);
     expect(await readValues(storage, 0)).toEqual([]);

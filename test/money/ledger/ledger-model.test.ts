@@ -16,7 +16,7 @@ import { costOf } from "#src/money/ledger/wallet/split.ts";
 import type { CoreLedger } from "#src/money/model/core-ledger.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Hold } from "#src/money/model/ledger.ts";
-import { type OwnTerms, ownRates } from "#src/money/model/own-prices.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/prices/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { setOwnPrices } from "#src/money/prices/own-prices.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
-import { type OwnTerms, ownRates } from "#src/money/model/own-prices.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/prices/own-prices.ts";
 import { readOwnPrices, setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { listPaidPrices } from "#src/money/prices/paid-prices.ts";
 import { OwnPrices } from "#src/storage/entities/metering/own-prices.ts";

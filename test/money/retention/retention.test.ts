@@ -26,10 +26,11 @@ import { type Journal, noJournal } from "#src/money/journal/journal.ts";
 import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
-import { ArchiveFile } from "#src/money/retention/archive-file.ts";
-import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
-import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
+import { archiveFolder } from "#src/money/retention/folder.ts";
+import { ArchiveReader } from "#src/money/retention/read-archive.ts";
 import { type Dependencies, Retention } from "#src/money/retention/retention.ts";
+import { archiveBucket } from "#src/money/retention/s3/archive-bucket.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
 import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
@@ -38,6 +39,7 @@ import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import { startS3 } from "../../../scripts/test-services/s3.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -104,7 +106,8 @@ describe.each(dialects)("%s", (dialect) => {
     const time: Clock = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => 0 };
     const retention = (more: Partial<Dependencies> = {}) =>
       new Retention({
-        ...{ storage, store, keepDays: 0, directory, clock: time, random: systemRandom, logger: silentLogger },
+        ...{ storage, store, keepDays: 0, clock: time, logger: silentLogger },
+        place: archiveFolder(directory, systemRandom),
         sealer: new Sealer({ storage, clock: time, random: systemRandom, logger: silentLogger }),
         note: async (_, archive) => void noted.push(archive),
         lease: { hold: async () => true, release: async () => {} },
@@ -143,7 +146,7 @@ describe.each(dialects)("%s", (dialect) => {
   }
 
   test("a receipt of a day that comes while its archive is written is in the seal and the archive that count", async () => {
-    const { storage, store, retention, midnight, noted, ids, close } = await live();
+    const { storage, store, retention, midnight, noted, ids, directory, close } = await live();
     const em = storage.orm.em.fork();
     /** Has a receipt of the next day be one of this day that came late, and be counted on it, too. */
     const move = async (at: number) => {
@@ -162,8 +165,9 @@ describe.each(dialects)("%s", (dialect) => {
       );
     };
     let isLate = true;
-    const late = async (...parameters: Parameters<typeof ArchiveFile.create>) => {
-      const file = await ArchiveFile.create(...parameters);
+    const folder = archiveFolder(directory, systemRandom);
+    const create = async (name: string) => {
+      const file = await folder.create(name);
       const finish = file.finish.bind(file);
       file.finish = async () => {
         if (isLate) {
@@ -174,13 +178,14 @@ describe.each(dialects)("%s", (dialect) => {
       };
       return file;
     };
-    await expect(retention({ createFile: late }).work()).rejects.toThrow("8 receipts of a day are in the books");
+    const late = { place: { ...folder, create } };
+    await expect(retention(late).work()).rejects.toThrow("8 receipts of a day are in the books");
     expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
     expect(noted).toEqual([]);
-    await retention({ createFile: late }).work();
+    await retention(late).work();
     expect(noted).toEqual([]);
     await store.foldTallies(midnight / 3_600_000);
-    await retention({ createFile: late }).work();
+    await retention(late).work();
     expect(noted).toMatchObject([{ receipts: 8 }]);
     expect(await em.find(DaySeal, {}, { orderBy: { number: "asc" } })).toMatchObject([
       { receipts: 7 },
@@ -219,7 +224,8 @@ describe.each(dialects)("%s", (dialect) => {
       );
       const working = retention().work();
       await eventually("the archive waits", async () => {
-        const { rows } = await other.query("select 1 from pg_locks where not granted and mode = 'ShareLock'");
+        const waiting = "select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))";
+        const { rows } = await other.query(waiting);
         return rows.length > 0;
       });
       await other.query("commit");
@@ -284,7 +290,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("a receipt that has left is found in its archive, by its id and in lists, and is the same", async () => {
     const { storage, ids, account, clock, midnight, directory, retention, close } = await live();
     const all = { accountId: "", keyId: "", model: "", requestId: "", labelName: "" };
-    const listed = async (filter: object, pageSize: number, archives?: FolderReceipts) => {
+    const listed = async (filter: object, pageSize: number, archives?: ReadReceipts) => {
       const found: Receipt[] = [];
       for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
         const page = await listReceipts(storage, { ...all, ...filter, pageSize, pageToken }, archives);
@@ -311,7 +317,7 @@ describe.each(dialects)("%s", (dialect) => {
     const expected = await Promise.all(filters.map((filter) => listed(filter, 1000)));
     expect(expected.slice(0, -1).map(({ length }) => length)).toEqual([10, 10, 7, 10, 1, 0, 0, 3, 5, 10]);
     await retention().work();
-    const archives = new FolderReceipts(storage, new ArchiveFolder(directory));
+    const archives = new ReadReceipts(storage, new ArchiveReader(archiveFolder(directory, systemRandom)));
     for (const [at, filter] of filters.entries()) {
       for (const pageSize of [1, 3, 1000]) {
         expect((await listed(filter, pageSize, archives)).map(plain)).toEqual(expected[at]?.map(plain));
@@ -340,8 +346,8 @@ describe.each(dialects)("%s", (dialect) => {
     const { storage, ids, clock, midnight, settledOn, directory, noted, retention, close } = await live();
     await retention().work();
     const [day, archived] = [settledOn, midnight].map((at) => new Date(at).toISOString().slice(0, 10));
-    const folder = new ArchiveFolder(directory);
-    const archives = new FolderReceipts(storage, folder);
+    const folder = new ArchiveReader(archiveFolder(directory, systemRandom));
+    const archives = new ReadReceipts(storage, folder);
     const read = () => readReceipts(storage, ids[0] ?? "", undefined, archives);
     expect(await read()).toMatchObject([{ archived: true }]);
     expect(await reconcile(storage, undefined, { all: true, archives })).toMatchObject({ ok: true });
@@ -386,11 +392,42 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   }, 60_000);
 
+  test("a day leaves into a bucket as into a folder, and stays in the books while the bucket is away or has lost it", async () => {
+    const { storage, ids, settledOn, noted, retention, clock, close } = await live();
+    const [day] = new Date(settledOn).toISOString().split("T");
+    const s3 = await startS3("archives");
+    const { endpoint, accessKeyId, secretAccessKey } = s3;
+    const options = { endpoint, region: "us-east-1", bucket: "archives", prefix: `${dialect}/` };
+    const place = archiveBucket({ ...options, accessKeyId, secretAccessKey });
+    const stored = () => storage.orm.em.fork().count(Usage);
+    await expect(
+      retention({ place: archiveBucket({ ...options, accessKeyId, secretAccessKey: "another" }) }).work(),
+    ).rejects.toThrow("403 SignatureDoesNotMatch");
+    const losing = { ...place, stream: async function* () {} };
+    await expect(retention({ place: losing }).work()).rejects.toThrow(`The archive of ${day} is not the one`);
+    expect([await stored(), noted]).toEqual([10, []]);
+
+    await retention({ place }).work();
+    expect([await stored(), noted.length]).toEqual([3, 1]);
+    const archives = new ReadReceipts(storage, new ArchiveReader(place));
+    const read = () => readReceipts(storage, ids[0] ?? "", undefined, archives);
+    expect(await read()).toMatchObject([{ archived: true }]);
+    expect(await reconcile(storage, undefined, { all: true, archives })).toMatchObject({ ok: true });
+
+    const changed = await place.create(noted[0]?.file ?? "");
+    await changed.write(Buffer.from("another"));
+    await changed.finish();
+    expect(await reasonOf(read())).toMatchObject({ reason: Reason.ARCHIVE_CHANGED });
+    await s3.stop();
+    await expect(read()).rejects.toMatchObject({ code: Code.Unavailable, message: expect.stringContaining(day ?? "") });
+    await clock.until(close());
+  }, 60_000);
+
   test("work that ends anywhere is taken up where it was; a disk that fails loses nothing", async () => {
     const { storage, store, clock, settledOn, directory, removed, retention, close } = await live();
     const file = join(directory, "a file");
     writeFileSync(file, "");
-    await expect(retention({ directory: file }).work()).rejects.toThrow();
+    await expect(retention({ place: archiveFolder(file, systemRandom) }).work()).rejects.toThrow();
     // What a process that was killed in the middle of a file has left; the second is of another day, and not this one's.
     const name = `receipts-${new Date(settledOn).toISOString().slice(0, 10)}.jsonl.gz`;
     const others = "receipts-2000-01-01.jsonl.gz.part";

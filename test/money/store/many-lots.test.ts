@@ -8,6 +8,7 @@ import { createLedgerStore } from "#src/money/store/create.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
@@ -119,11 +120,9 @@ async function rowsSoFar(url: string): Promise<number> {
   await client.connect();
   try {
     const others = "select count(*)::int as left from pg_stat_activity where datname = current_database()";
-    for (let tries = 0; tries < 500; tries++) {
-      if ((await client.query(others)).rows[0].left === 1) {
-        break;
-      }
-    }
+    await eventually("the others have ended, which tell what they read then", async () => {
+      return (await client.query(others)).rows[0].left === 1;
+    });
     const { rows } = await client.query(`
       select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_user_tables
       where relname in ('lot', 'slice', 'payment', 'lot_entry')`);

@@ -4,16 +4,20 @@ import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
+import { doorMutations } from "./doors.ts";
 import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
+import { keyMutations } from "./keys.ts";
 import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
+import { termsMutations } from "./terms.ts";
 import { walletMutations } from "./wallet.ts";
 
-/** Faults of the money code that tests or simulated worlds must notice. */
+/** Faults of the money code and of listeners that tests or simulated worlds must notice. */
 export const mutations: readonly Mutation[] = [
   ...walletMutations,
+  ...termsMutations,
   ...admissionMutations,
   ...budgetMutations,
   ...settlementMutations,
@@ -23,5 +27,7 @@ export const mutations: readonly Mutation[] = [
   ...bookMutations,
   ...historyMutations,
   ...checkoutMutations,
+  ...keyMutations,
   ...newsMutations,
+  ...doorMutations,
 ];

@@ -51,22 +51,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     tests: ["books/payments/funds", "prices/prices"],
   },
   {
-    name: "gifts pay by the account's own prices",
-    file: "books/payments/funds.ts",
-    find: 'kind === "paid" ? await readOwnPrices(em, accountId) : undefined',
-    replace: "await readOwnPrices(em, accountId)",
-    breaks: "Free money and gifts pay the general prices.",
-    tests: ["prices/own-prices"],
-  },
-  {
-    name: "a discount is rounded for the customer",
-    file: "model/own-prices.ts",
-    find: "rate - Math.floor((rate * discount) / wholePrice)",
-    replace: "rate - Math.ceil((rate * discount) / wholePrice)",
-    breaks: "What a discount takes off is rounded down to a whole pico-USD a token.",
-    tests: ["prices/own-prices"],
-  },
-  {
     name: "a refund is entered twice",
     file: "books/payments/refunds.ts",
     find: "      lot.refunded += taken;",

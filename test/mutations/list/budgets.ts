@@ -92,7 +92,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   },
   {
     name: "what a lost reply leased of a budget stays leased",
-    file: "store/postgresql/budgets.ts",
+    file: "store/postgresql/wallet/budgets.ts",
     find: "const known = Math.min(before, request.size);",
     replace: "const known = before;",
     breaks: "the database takes back whatever the slice has beyond it",
@@ -100,7 +100,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   },
   {
     name: "what other cores have spent of a budget is leased once more",
-    file: "store/postgresql/budgets.ts",
+    file: "store/postgresql/wallet/budgets.ts",
     find: "const free = Math.max(0, limit - (Number(row?.leased ?? 0) - before + known) - Number(row?.spent ?? 0));",
     replace: "const free = Math.max(0, limit - (Number(row?.leased ?? 0) - before + known));",
     breaks: together,
@@ -108,7 +108,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   },
   {
     name: "what other cores have leased of a budget is leased once more",
-    file: "store/postgresql/budgets.ts",
+    file: "store/postgresql/wallet/budgets.ts",
     find: "const free = Math.max(0, limit - (Number(row?.leased ?? 0) - before + known) - Number(row?.spent ?? 0));",
     replace: "const free = Math.max(0, limit - Number(row?.spent ?? 0));",
     breaks: together,
@@ -116,7 +116,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   },
   {
     name: "a new limit does not count what its key has spent before",
-    file: "store/postgresql/budgets.ts",
+    file: "store/postgresql/wallet/budgets.ts",
     find: "if (Number(row?.leased_under) !== limit) {",
     replace: "if (Number(row?.leased_under) === -limit) {",
     breaks: "counts anew what the key's chain of rotations has spent in that window",
@@ -124,7 +124,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   },
   {
     name: "on SQLite, what was spent of a budget is leased once more",
-    file: "store/sqlite/budgets.ts",
+    file: "store/sqlite/wallet/budgets.ts",
     find: "BigInt(limit) - leased - BigInt(row.spent)",
     replace: "BigInt(limit) - leased - 0n * BigInt(row.spent)",
     breaks: together,
@@ -133,7 +133,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   },
   {
     name: "on SQLite, a closed slice of a budget takes its spending along",
-    file: "store/sqlite/budgets.ts",
+    file: "store/sqlite/wallet/budgets.ts",
     find: "update budget set leased = leased - slice.granted, spent = budget.spent + slice.spent",
     replace: "update budget set leased = leased - slice.granted, spent = budget.spent",
     breaks: "`reconcile` proves each budget from its slices",

@@ -35,7 +35,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   },
   {
     name: "a closed slice takes its spending along",
-    file: "store/postgresql/slices.ts",
+    file: "store/postgresql/wallet/slices.ts",
     find: "update lot set leased = lot.leased - sums.granted, spent = lot.spent + sums.spent",
     replace: "update lot set leased = lot.leased - sums.granted, spent = lot.spent",
     breaks: adds,
@@ -69,7 +69,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   },
   {
     name: "on SQLite, a closed slice takes its spending along",
-    file: "store/sqlite/slices.ts",
+    file: "store/sqlite/wallet/slices.ts",
     find: '"update lot set leased = leased - ?, spent = spent + ? where id = ?"',
     replace: '"update lot set leased = leased - ?, spent = spent + 0 * ? where id = ?"',
     breaks: adds,
@@ -78,7 +78,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   },
   {
     name: "on SQLite, a return that comes late makes a slice larger",
-    file: "store/sqlite/slices.ts",
+    file: "store/sqlite/wallet/slices.ts",
     find: "if (slice !== undefined && slice.granted > granted) {",
     replace: "if (slice !== undefined) {",
     breaks: "which means the same late, never or twice",
@@ -105,7 +105,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   },
   {
     name: "on SQLite, lots are leased without being marked",
-    file: "store/sqlite/leases.ts",
+    file: "store/sqlite/wallet/leases.ts",
     find: '    run.run("update lot set leased = leased + ? where id = ?", [granted, lot.id]);',
     replace: "",
     breaks: "Nothing is spent beyond a balance.",

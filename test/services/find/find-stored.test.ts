@@ -75,6 +75,10 @@ describe.each(dialects)("%s", (dialect) => {
     };
     await clock.until(metering.store.recordRequests([refused], { before: 0, most: 1000 }));
     expect(await find("req_refused")).toEqual(["request req_refused"]);
+    for (const { requestId } of [wanted, refused]) {
+      expect(await find(requestId, account)).toEqual([`request ${requestId}`]);
+      expect(await find(requestId, await open("Another"))).toEqual([]);
+    }
     const reference = v7();
     await metering.funds.credit({ accountId: account, kind: "paid", amount: usd, reference });
     expect(await find(reference)).toEqual([`payment ${reference}`]);

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { MarginSpan, StreamMarginsRequestSchema } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import type { PricedServer } from "#lib/server-costs.ts";
+import type { PricedServer } from "#lib/money/server-costs.ts";
 import { createMarginService } from "#src/services/metering/margin-service.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../../money/fixture.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";

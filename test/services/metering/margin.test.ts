@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { toHourlyCost } from "#lib/server-costs.ts";
+import { toHourlyCost } from "#lib/money/server-costs.ts";
 import { toMargins } from "#src/services/metering/margin.ts";
 
 const hourMs = 3_600_000n;

@@ -15,6 +15,8 @@ const alerts: Readonly<Record<Kind, string>> = {
   webhooks_not_taken: "TollgateEventsNotDelivered",
   usage_events_not_taken: "TollgateUsageEventsNotTaken",
   mails_not_sent: "TollgateMailNotSent",
+  disk_full: "TollgateDiskNearlyFull",
+  certificate_ends: "TollgateCertificateEnds",
   clocks_apart: "TollgateClocksDisagree",
 };
 

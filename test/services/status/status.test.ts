@@ -1,5 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { type Dependencies, Status } from "#src/services/status/status.ts";
+import { kinds } from "#src/services/status/trouble.ts";
+import { troubleKinds } from "../../../console/pages/overview/trouble-kinds.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { errorLogger } from "../../support/loggers.ts";
 
@@ -11,6 +13,7 @@ function open(parts: Partial<Dependencies> = {}) {
     lastProof: () => undefined,
     admits: () => true,
     findStored: async () => [],
+    findOnMachine: async () => [],
     ...{ clock, logger: errorLogger },
     ...parts,
   });
@@ -43,4 +46,8 @@ test("a database that cannot be asked is told once", async () => {
   const { status } = open({ admits: () => false, findStored: () => Promise.reject(new Error("gone")) });
   await status.look();
   expect(status.read()).toMatchObject([{ what: "database", reason: "The database cannot be asked at the moment." }]);
+});
+
+test("every kind of trouble has words of its own in the console, and the page that mends it", () => {
+  expect(Object.keys(troubleKinds).sort()).toEqual([...kinds].sort());
 });

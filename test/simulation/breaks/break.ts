@@ -21,7 +21,7 @@ export interface Break {
   /** How the world differs from that of the other breaks. */
   readonly settings?: Pick<
     Settings,
-    "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight" | "hasNews" | "hasTerms"
+    "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight" | "hasNews" | "hasTerms" | "hasKeys"
   >;
 }
 

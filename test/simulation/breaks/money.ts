@@ -10,7 +10,7 @@ import { LeaseBatch } from "#src/money/ledger/wallet/cache/lease-batch.ts";
 import { WaitQueue } from "#src/money/ledger/wallet/wait-queue.ts";
 import { Wallet } from "#src/money/ledger/wallet/wallet.ts";
 import { WalletRates } from "#src/money/ledger/wallet/wallet-rates.ts";
-import type { LockedPrices } from "#src/money/model/own-prices.ts";
+import type { LockedPrices } from "#src/money/model/prices/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import type { LeaseRequest } from "#src/money/model/store/wallet.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";

@@ -68,12 +68,13 @@ export const nightBreaks: readonly Break[] = [
     only: [],
     settings: night,
     apply: method(Night, "folderOf", function (this: Night, ...parameters: Parameters<typeof folderOf>) {
-      const create = folderOf.apply(this, parameters);
-      return async (...named: Parameters<typeof create>) => {
-        const file = await create(...named);
-        const withoutFirst = (text: string) => text.split("\n").slice(1).join("\n");
+      const place = folderOf.apply(this, parameters);
+      const withoutFirst = (text: string) => text.split("\n").slice(1).join("\n");
+      const create = async (name: string) => {
+        const file = await place.create(name);
         return { ...file, write: (part: Buffer) => file.write(gzipSync(withoutFirst(gunzipSync(part).toString()))) };
       };
+      return { ...place, create };
     }),
   },
 ];

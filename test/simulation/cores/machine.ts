@@ -3,7 +3,7 @@ import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
-import type { OwnTerms } from "#src/money/model/own-prices.ts";
+import type { OwnTerms } from "#src/money/model/prices/own-prices.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";
@@ -24,6 +24,7 @@ import type { News } from "../world/news.ts";
 import type { Night } from "../world/night.ts";
 import { type MachineTime, SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
+import { Door } from "./door.ts";
 import { startNews } from "./news-work.ts";
 import { startNight } from "./night-work.ts";
 
@@ -40,6 +41,8 @@ export interface Surroundings {
   readonly night: () => Night | undefined;
   /** Who is told of charges and thresholds. Undefined: nobody. */
   readonly news: () => News | undefined;
+  /** Whether cores look keys up. */
+  readonly hasKeys: boolean;
   /** The most rates that a core's price book keeps in memory. Undefined: as in the product. */
   readonly bookSize: number | undefined;
   /** Changes parts of a core, so that judges must notice. */
@@ -61,6 +64,8 @@ export interface Life {
   readonly process: SimulatedProcess;
   readonly money: Money;
   readonly coreId: string;
+  /** Undefined: keys are the world's own. */
+  readonly door: Door | undefined;
   /** Sets an account's own prices, as the core's accounts service does. */
   setOwnPrices(accountId: string, terms: OwnTerms): Promise<void>;
 }
@@ -246,6 +251,7 @@ export class Machine {
     return {
       money,
       coreId,
+      door: this.#around.hasKeys ? new Door({ storage, ledger, clock, random, logger }) : undefined,
       setOwnPrices: (accountId, terms) =>
         setOwnPrices({ storage, clock, random }, { accountId, terms }, async () => {}),
     };

@@ -41,10 +41,16 @@ export function startNight(
     recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => money.ledger.callIn(accountId) }),
     findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
   }).start();
+  const sealer = new Sealer({ storage, clock, random, logger });
   const retention = new Retention({
-    ...{ storage, store, clock, random, logger, keepDays: 0, directory: "", lease: lease("retention") },
-    sealer: new Sealer({ storage, clock, random, logger }),
-    createFile: night.folderOf(process),
+    ...{ storage, store, clock, logger, keepDays: 0, lease: lease("retention") },
+    sealer: {
+      seal(day) {
+        night.reaches("due", process);
+        return sealer.seal(day);
+      },
+    },
+    place: night.folderOf(process),
     // Threads would end in the machine's time, not in the world's.
     compress: async (text) => gzipSync(text),
     note: async () => {},

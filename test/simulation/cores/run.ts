@@ -15,6 +15,8 @@ export interface Run {
   readonly machine: string;
   readonly process: SimulatedProcess;
   readonly askedAt: number;
+  /** When its key was looked up. Undefined: not yet, or keys are the world's own. */
+  lookedUpAt: number | undefined;
   /** When it was let in, or refused. Undefined: neither. */
   answeredAt: number | undefined;
   hold: Hold | undefined;

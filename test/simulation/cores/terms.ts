@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import type { OwnTerms } from "#src/money/model/own-prices.ts";
+import type { OwnTerms } from "#src/money/model/prices/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import { wholePrice } from "#src/storage/entities/metering/own-prices.ts";
 import type { SimulatedServer } from "../database/server.ts";

@@ -3,10 +3,13 @@ import { readDetail } from "#lib/errors/detail.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
+import type { Caller } from "#src/wire/principal.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
+import type { Door } from "./door.ts";
+import type { Keys } from "./keys.ts";
 import { type Life, type Machine, modelNames } from "./machine.ts";
 import { type Run, toCharged } from "./run.ts";
 
@@ -29,6 +32,8 @@ export class Traffic {
   readonly #history: History;
   readonly #machines: readonly Machine[];
   readonly #customers: readonly Customer[];
+  /** Undefined: keys are never looked up. */
+  keys: Keys | undefined;
   /** Called with each refusal for lack of money. */
   onRefused: (run: Run, worst: number, life: Life) => void = () => {};
   /** Called with each admitted request. */
@@ -78,7 +83,7 @@ export class Traffic {
     const machine = this.#dice.pick(this.#machines);
     const { life, name } = machine;
     const customer = this.#dice.pickWeighted(this.#customers);
-    const caller = this.#dice.pick(customer.callers);
+    const caller = this.keys?.findOld(customer) ?? this.#dice.pick(customer.callers);
     const model = this.#dice.pick(modelNames);
     const size = this.#dice.chance(0.05) ? 20_000 : 800;
     const wanted = { inputTokens: this.#dice.between(1, size), outputTokens: this.#dice.between(0, size) };
@@ -97,6 +102,7 @@ export class Traffic {
       ...{
         keyId: caller.keyId,
         lies: false,
+        lookedUpAt: undefined,
         enteredAt: undefined,
         left: undefined,
         settledAt: undefined,
@@ -126,7 +132,8 @@ export class Traffic {
     }
     let leave = (_tokens: number) => {};
     try {
-      const limits = await money.rateLimits.begin(caller, run.tokenBound);
+      const known = life.door === undefined ? caller : await this.#recognize(run, life.door, caller);
+      const limits = await money.rateLimits.begin(known, run.tokenBound);
       run.enteredAt = this.#timeline.now;
       leave = (tokens) => {
         run.left = { at: this.#timeline.now, tokens };
@@ -175,6 +182,11 @@ export class Traffic {
       return;
     }
     this.#generate(run, life, exact, leave);
+  }
+
+  #recognize(run: Run, door: Door, caller: Caller): Promise<Caller> {
+    run.lookedUpAt = this.#timeline.now;
+    return door.recognize(caller, this.keys?.credentialOf(caller) ?? "");
   }
 
   /** Simulates an engine that answers piece by piece. */

@@ -2,7 +2,7 @@ import { chargedWithin } from "#src/money/store/rollups.ts";
 import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
-// Implements the statements about budgets, like src/money/store/postgresql/budgets.ts.
+// Implements the statements about budgets, like src/money/store/postgresql/wallet/budgets.ts.
 
 interface ClosingSlice {
   readonly id: string;

@@ -25,6 +25,8 @@ const tally = `
   from usage where request_id = ?1 and run_id = ?2 group by 2, 3, 4, 5
   on conflict (${tallyKey}) do update set ${addToTally}`;
 
+const archived = `${keptFromDay} * ${dayMs}`;
+
 const oldTallies = `from usage_tally where ${foldable("?1")} order by hour, ${tallyKey} limit ?2`;
 
 /** Builds rows from parameters that each have one column. */
@@ -175,10 +177,13 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     return [];
   },
 
-  "remove receipts"(tables, [before, most]) {
+  archived: (tables) => tables.all(`select ${archived} as before`),
+
+  "remove receipts"(tables, [most, from, to]) {
     const old = tables.all<{ request_id: string; run_id: string }>(
-      `select request_id, run_id from usage where settled_at < ? order by settled_at limit ?`,
-      ...[Number(before), Number(most)],
+      `select request_id, run_id from usage where settled_at < ${archived} and (run_id < ? or run_id >= ?)
+       order by settled_at limit ?`,
+      ...[String(from), String(to), Number(most)],
     );
     for (const { request_id, run_id } of old) {
       tables.run("delete from usage_line where request_id = ? and run_id = ?", request_id, run_id);

@@ -1,4 +1,4 @@
-import { memorySnapshot } from "#src/storage/snapshot.ts";
+import { memorySnapshot } from "#src/storage/reads/snapshot.ts";
 import type { SqliteStorage } from "#src/storage/storage.ts";
 import type { Dice } from "../world/dice.ts";
 import type { SimulatedProcess } from "../world/process.ts";

@@ -1,9 +1,9 @@
 import { bySpending, priorities, type SpendingKey } from "#src/money/model/spending-order.ts";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
-// Implements the statements about lots, like src/money/store/postgresql/leases.ts.
+// Implements the statements about lots, like src/money/store/postgresql/wallet/leases.ts.
 
 interface LotRow {
   readonly id: string;

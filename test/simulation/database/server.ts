@@ -34,7 +34,17 @@ const shortcuts = `
 
 /** Statements that change nothing, and so need no transaction. */
 const reading: ReadonlySet<string> = new Set([
-  ...["epochs", "lock adopted", "account slices", "slice page", "settled", "is charged", "lock lots", "facts"],
+  ...[
+    "epochs",
+    "lock adopted",
+    "account slices",
+    "slice page",
+    "settled",
+    "archived",
+    "is charged",
+    "lock lots",
+    "facts",
+  ],
   ...["lock budget", "budget elsewhere", "budget spending", "lock budget slice", "budget slice", "budget slice page"],
 ]);
 

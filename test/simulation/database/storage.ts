@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { monthOf } from "#src/money/books/proof/budget-rules.ts";
 import { linesOfReceipts } from "#src/money/books/proof/scope.ts";
 import { hourOf } from "#src/money/store/rollups.ts";
-import { memorySnapshot } from "#src/storage/snapshot.ts";
+import { memorySnapshot } from "#src/storage/reads/snapshot.ts";
 import type { PostgresqlStorage, Storage } from "#src/storage/storage.ts";
 import type { SimulatedServer } from "./server.ts";
 import type { Wire } from "./wire.ts";
@@ -96,6 +96,9 @@ export function simulatedStorage(
     history: {
       get timeline() {
         return tellsTimeline ? server.timeline : undefined;
+      },
+      get turns() {
+        return tellsTimeline ? server.timeline : 0;
       },
     },
     orm: { em: { fork } },

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
-import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
+import { archiveFolder } from "#src/money/retention/folder.ts";
+import { ArchiveReader } from "#src/money/retention/read-archive.ts";
 import { judgesStorage } from "../database/storage.ts";
 import { toDigest } from "../world/night.ts";
 import type { World } from "../world.ts";
@@ -75,7 +77,7 @@ async function judgeHarmed(world: World): Promise<void> {
     for (const [name, content] of night.onDisk) {
       writeFileSync(join(folder, name), content);
     }
-    const receipts = new FolderReceipts(judgesStorage(server), new ArchiveFolder(folder));
+    const receipts = new ReadReceipts(judgesStorage(server), new ArchiveReader(archiveFolder(folder, systemRandom)));
     const named = new Set((await receipts.findFaulty()).map(({ day }) => `receipts-${day}.jsonl.gz`));
     for (const { file } of readArchives(server)) {
       const [one] = parse(night.files.get(file));

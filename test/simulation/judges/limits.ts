@@ -1,5 +1,5 @@
 import { lookAgainMs } from "#src/money/ledger/refill/intervals.ts";
-import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
+import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 import { cameBefore } from "./came-before.ts";

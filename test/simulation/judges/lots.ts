@@ -1,16 +1,18 @@
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
+import { owedBy } from "./credit-lines.ts";
 
 /** What was there when a lot came in. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
 const listen = `
-  create temp table if not exists lot_birth (lot_id text primary key, prices integer, own text, debt integer not null);
+  create temp table if not exists lot_birth (lot_id text primary key, prices integer, own text, debt integer not null,
+    owed integer not null);
   create temp trigger if not exists lot_is_born after insert on main.lot when new.id not like '%-bbbb-8000-%'
   begin
     insert or ignore into lot_birth
     select new.id, max(id), case when new.kind in ('paid', 'credit') then (
         select case when discount > 0 or exists (select 1 from main.own_price where own_prices_id = own.id) then id end
         from main.own_prices own where account_id = new.account_id order by number desc limit 1) end,
-      (select debt from main.account where id = new.account_id)
+      (select debt from main.account where id = new.account_id), case when new.kind = 'paid' then ${owedBy("new.account_id")} else 0 end
     from main.price_version;
   end;
   delete from temp.lot_birth;`;
@@ -55,15 +57,15 @@ export class LotJudge {
     }
   }
 
-  /** Money that comes in pays what is owed in its own transaction. */
+  /** Money that comes in pays what is owed in its own transaction; what is owed on a credit line, only what was bought. */
   #judgeDebts(): void {
     const { server, history } = this.#world;
     const unpaid = server.tables.all<{ id: string; debt: number; paid: number }>(
       `select id, debt, paid from (
-         select lot.id, lot.granted, birth.debt, (
+         select lot.id, lot.granted, birth.debt + birth.owed as debt, (
            select coalesce(sum(amount), 0) from lot_entry join lot other on other.id = lot_entry.lot_id
            where other.account_id = lot.account_id and lot_entry.kind = 'debt' and lot_entry.at = lot.created_at) as paid
-         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt > 0 and kind <> 'credit') born
+         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt + birth.owed > 0 and kind <> 'credit') born
        where paid < min(debt, granted)`,
     );
     for (const { id, debt, paid } of unpaid) {

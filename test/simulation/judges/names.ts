@@ -22,6 +22,7 @@ export const judges = [
   "journals",
   "order",
   "identities",
+  "keys",
   "refusals",
   "spending",
   "admissions",

@@ -1,4 +1,4 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { World } from "../world.ts";
 
 /** Milliseconds by which clocks of cores differ while none is wrong. */

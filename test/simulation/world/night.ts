@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
-import type { ArchiveGround } from "#src/money/retention/write-archive.ts";
+import type { ArchivePlace, NewFile } from "#src/money/retention/place.ts";
 import type { Machine } from "../cores/machine.ts";
 import type { Run } from "../cores/run.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
 const dayMs = 86_400_000;
-/** The moments of a day's leaving at which trouble may come: its seal is made, or its archive is complete. */
-export type Leaving = "sealed" | "archived";
+/** The moments of a day's leaving: it is about to be sealed, its seal is made, or its archive is complete. */
+export type Leaving = "due" | "sealed" | "archived";
+
+/** Troubles while a day leaves: a day that never leaves has no archive that may be harmed. */
+const mostTroubles = 2;
 
 /** Milliseconds that a page of an archive takes to reach the disk. */
 const writeMs = 1;
@@ -27,7 +30,9 @@ export class Night {
   runs: readonly Run[] = [];
   /** What became of archives whose files were harmed, by name. Undefined: the file is gone. */
   readonly harmed = new Map<string, Buffer | undefined>();
-  #troubles: { readonly at: Leaving; readonly strike: (process: SimulatedProcess) => void }[] = [];
+  /** What strikes once a day reaches a moment of its leaving. */
+  readonly #troubles = new Map<Leaving, (process: SimulatedProcess) => void>();
+  #troubled = 0;
 
   constructor(parts: { timeline: Timeline; machines: readonly Machine[] }) {
     this.#timeline = parts.timeline;
@@ -60,23 +65,42 @@ export class Night {
     return new Map(all.filter((one): one is [string, Buffer] => one[1] !== undefined));
   }
 
-  /** Lets something strike the process that takes the next day out of the books, at a moment of it. */
-  troubleAt(at: Leaving, strike: (process: SimulatedProcess) => void): void {
-    this.#troubles.push({ at, strike });
+  /** Whether one more trouble may wait for a day to leave: one at a time, so that each is lived to its end. */
+  get mayTrouble(): boolean {
+    return this.#troubles.size === 0 && this.#troubled < mostTroubles;
   }
 
-  #reaches(moment: Leaving, process: SimulatedProcess): void {
-    const mine = this.#troubles.filter(({ at }) => at === moment);
-    this.#troubles = this.#troubles.filter(({ at }) => at !== moment);
-    for (const { strike } of mine) {
+  /** Lets something strike the process that takes the next day out of the books, once, at a moment of it. */
+  strikeAt(moment: Leaving, strike: (process: SimulatedProcess) => void): void {
+    this.#troubles.set(moment, (process) => {
+      this.#troubled += moment === "due" ? 0 : 1; // nothing is felt yet
       strike(process);
-    }
+    });
+  }
+
+  /** A process has come to a moment of a day's leaving. */
+  reaches(moment: Leaving, process: SimulatedProcess): void {
+    const strike = this.#troubles.get(moment);
+    this.#troubles.delete(moment);
+    strike?.(process);
   }
 
   /** The folder as a process sees it. A file appears under its name once it is complete. */
-  folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
-    return async (_directory, name) => {
-      this.#reaches("sealed", process);
+  folderOf(process: SimulatedProcess): ArchivePlace {
+    const find = (name: string) => this.onDisk.get(name);
+    return {
+      create: this.#creating(process),
+      identify: async (name) => find(name) && "there",
+      async *stream(name) {
+        yield find(name) ?? Buffer.alloc(0);
+      },
+      open: () => Promise.reject(new Error("no core reads an old receipt")),
+    };
+  }
+
+  #creating(process: SimulatedProcess): (name: string) => Promise<NewFile> {
+    return async (name) => {
+      this.reaches("sealed", process);
       const parts: Buffer[] = [];
       const pause = () => new Promise<void>((resolve) => process.after(writeMs, resolve));
       return {
@@ -90,7 +114,7 @@ export class Night {
           if (process.act()) {
             this.files.set(name, content);
             this.harmed.delete(name);
-            this.#reaches("archived", process);
+            this.reaches("archived", process);
           }
           return { bytes: content.length, sha256: toDigest(content) };
         },

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { NIL, v4, v7 } from "uuid";
-import { copyStorage } from "#src/storage/copy.ts";
 import { Migration20261125000000 } from "#src/storage/migrations/postgresql/Migration20261125000000.ts";
+import { copyStorage } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { dayOfRun, daysAheadOf, listDays, lowestRun, makeDays, readDays } from "#src/storage/postgresql/days.ts";
 import type { PostgresqlStorage } from "#src/storage/storage.ts";

@@ -44,3 +44,17 @@ test("a file that makes no sense, or cannot be written, stops nobody", () => {
   expect(() => history.follow(at(1))).toThrow("timeline");
   folder = mkdtempSync(join(tmpdir(), "tollgate-history-"));
 });
+
+test("that the database changed hands is counted: at a promotion, and on the way back from a server that was refused", () => {
+  const history = new History();
+  history.follow(at(1));
+  history.follow(at(1));
+  expect(history.turns).toBe(1);
+  history.follow(at(2));
+  expect(history.turns).toBe(2);
+  expect(() => history.follow(at(1))).toThrow("timeline");
+  expect(history.turns).toBe(2);
+  history.follow(at(2));
+  history.follow(at(2));
+  expect(history.turns).toBe(3);
+});

@@ -9,7 +9,7 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { rules } from "#gen/tollgate/validate/v1/validate_pb.js";
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import { isSignedByStripe } from "#src/checkout/stripe/signature.ts";

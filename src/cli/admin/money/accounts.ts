@@ -4,7 +4,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { AccountOrder, AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, deadline, orNone, usd } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";

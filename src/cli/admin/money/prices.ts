@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
-import { formatRate } from "#lib/money.ts";
+import { formatRate } from "#lib/money/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, rate } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";

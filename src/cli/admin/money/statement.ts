@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { monthCsv, monthDocument, monthPage } from "#lib/month-statement.ts";
+import { monthCsv, monthDocument, monthPage } from "#lib/money/month-statement.ts";
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";

@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError } from "commander";
 import { MeteringService, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { count, moment, words } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { addQuestion } from "../ask-core.ts";

@@ -8,9 +8,9 @@ import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
-import { formatPercent } from "#lib/basis-points.ts";
 import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
-import { formatRate, formatUsd } from "#lib/money.ts";
+import { formatPercent } from "#lib/money/basis-points.ts";
+import { formatRate, formatUsd } from "#lib/money/money.ts";
 import { separate } from "#lib/text/separate.ts";
 import { showClass } from "../../shared/service-class.ts";
 

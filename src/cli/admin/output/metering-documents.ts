@@ -5,7 +5,7 @@ import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_p
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { findReasonText } from "#lib/errors/reason-texts.ts";
-import { formatRate, formatUsd } from "#lib/money.ts";
+import { formatRate, formatUsd } from "#lib/money/money.ts";
 import { toMilliseconds } from "#lib/time/duration.ts";
 import { time, word } from "./documents.ts";
 

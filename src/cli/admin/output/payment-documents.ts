@@ -1,7 +1,7 @@
 import { type AutoTopUp, AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
 import { type PaymentEvent, PaymentOutcome } from "#gen/tollgate/payments/v1/payment_event_pb.js";
 import { type PaymentRefund, RefundState } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { time, word } from "./documents.ts";
 
 export function paymentEventDocument(event: PaymentEvent) {

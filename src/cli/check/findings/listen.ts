@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { parseAddress } from "#lib/net/address.ts";
 import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { type Finding, toReason } from "../finding.ts";
 
 const names = ["http", "console", "grpc", "connect", "admin"] as const;

@@ -1,6 +1,6 @@
 import { openTemplates } from "#src/compose/core/mail.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { verifySmtp } from "#src/delivery/mail/smtp.ts";
 import { type Finding, toReason } from "../finding.ts";
 

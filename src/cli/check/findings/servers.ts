@@ -1,7 +1,7 @@
 import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
-import { createEngine } from "#src/fleet/engines/create-engine.ts";
-import { inspectServer, startCommand } from "#src/fleet/engines/inspect-server.ts";
+import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
+import { inspectServer, startCommand } from "#src/fleet/engines/drivers/inspect-server.ts";
 import { type Engine, EngineFault, type EngineModel } from "#src/fleet/engines/interface.ts";
 import {
   type Inspection,

@@ -1,6 +1,6 @@
 import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { Provider } from "#src/identity/sessions/oidc/provider.ts";
 import { type Finding, toReason } from "../finding.ts";
 

@@ -1,5 +1,5 @@
 import { Client, Pool } from "pg";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { History } from "#src/storage/postgresql/history.ts";
 import { primaryClient } from "#src/storage/postgresql/primary.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";

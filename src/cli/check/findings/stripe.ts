@@ -1,6 +1,6 @@
 import { loadStripe } from "#src/checkout/stripe/client.ts";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { type Finding, toReason } from "../finding.ts";
 
 /** A payment that is not there: asking for it changes nothing, and tells whether the key is known. */

@@ -1,6 +1,6 @@
 import { request } from "undici";
 import type { Config } from "#src/config/schema.ts";
-import type { Secrets } from "#src/config/secrets.ts";
+import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { type Finding, patienceMs, toReason } from "../finding.ts";
 
 /** Checks that the receiver of usage events answers and knows the token. It is asked for nothing and sent nothing. */

@@ -1,4 +1,4 @@
-import { parseUsd } from "#lib/money.ts";
+import { parseUsd } from "#lib/money/money.ts";
 
 /** An amount in pico-USD that the configuration's schema has already checked. */
 export function readPicoUsd(usd: string): bigint {

@@ -8,21 +8,24 @@ import { createPrices } from "#src/money/prices/prices.ts";
 import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
 import { openWindows } from "#src/money/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
-import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
-import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
+import type { ArchivePlace } from "#src/money/retention/place.ts";
+import { ArchiveReader } from "#src/money/retention/read-archive.ts";
 import { createBooksService } from "#src/services/metering/books-service.ts";
 import { createMeteringService } from "#src/services/metering/metering-service.ts";
 import { createPricesService } from "#src/services/metering/prices-service.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Part } from "../interface.ts";
+import { findArchivePlace } from "./books/archive-place.ts";
 import { type Books, composeBooks, type MoneyFoundation, type MoneyGround, openGround } from "./books/books.ts";
-import { archiveDirectory } from "./books/retention.ts";
 
 /** Prices, the ledger, payments, rate limits. */
 export interface Money extends Part, Books {
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
   readonly labels: Labels;
+  /** Where archives are. */
+  readonly place: ArchivePlace;
 }
 
 /** `open` opens the ground once there are prices. A simulation passes its own. */
@@ -50,12 +53,15 @@ export async function composeMoney(
     observe: metrics.labels,
   });
   const stopLabels = attendLabels({ storage, clock, logger, labels, keepDays: config.labels.keep_days });
-  const archives = new FolderReceipts(storage, new ArchiveFolder(archiveDirectory(foundation)));
+  const found = findArchivePlace(foundation);
+  const place = found instanceof Promise ? await found : found;
+  const archives = new ReadReceipts(storage, new ArchiveReader(place));
   return {
     ...books,
     windows,
     rateLimits,
     labels,
+    place,
     services: [
       registration(MeteringService, createMeteringService({ storage, clock, archives, labels: kept })),
       registration(PricesService, createPricesService(prices, storage)),

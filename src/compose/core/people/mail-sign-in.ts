@@ -1,4 +1,4 @@
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { MailSignIn } from "#src/identity/people/mail-sign-in.ts";
 import { PendingSeal } from "#src/identity/people/pending.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";

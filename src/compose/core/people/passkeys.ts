@@ -1,5 +1,5 @@
+import { createSeal } from "#lib/ids/sealed.ts";
 import { isLoopback, parseAddress } from "#lib/net/address.ts";
-import { createSeal } from "#lib/sealed.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Arrival } from "#src/identity/people/arrival.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
@@ -11,7 +11,7 @@ import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { type Claims, Provider } from "#src/identity/sessions/oidc/provider.ts";
 import type { Owner } from "#src/identity/sessions/sessions.ts";
-import { operatorRoles } from "#src/storage/entities/operator.ts";
+import { operatorRoles } from "#src/storage/entities/operators/operator.ts";
 import type { Foundation } from "../foundation.ts";
 
 const method = `${SessionsService.typeName}/${SessionsService.method.finishOidcSignIn.name}`;

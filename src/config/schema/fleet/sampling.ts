@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Bounds, samplingFields } from "#lib/sampling.ts";
+import { type Bounds, samplingFields } from "#lib/inference/sampling.ts";
 
 function within({ min, above, max }: Bounds): z.ZodNumber {
   const number = z.number().max(max);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { engineNames, engineTransports } from "#lib/engine-names.ts";
+import { engineNames, engineTransports } from "#lib/inference/engine-names.ts";
 import { plainName, usd } from "../values.ts";
 
 /** Engines whose requests may have a priority. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { isBinary, isClone, packagedFile } from "#lib/assets.ts";
+import { isBinary, isClone, packagedFile } from "#lib/files/assets.ts";
 
 // The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. These packages are installed on demand, so
 // that their own types are not available to the compiler.

@@ -10,13 +10,13 @@ import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builde
 import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
 import { toRefusal } from "../shared/chat-completions/errors.ts";
 import { countIn } from "../shared/counts.ts";
-import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { embedInBatches } from "../shared/embeddings/embed-in-batches.ts";
+import { vectorsIn } from "../shared/embeddings/vectors.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { HttpConnection, type HttpRequest, mostTokenListBytes } from "../shared/http/connection.ts";
 import { callJson } from "../shared/http/json-call.ts";
 import { openStream } from "../shared/http/stream.ts";
 import type { EngineSettings } from "../shared/settings.ts";
-import { vectorsIn } from "../shared/vectors.ts";
 import { generationRequest } from "./request.ts";
 import { LineReader } from "./stream.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";

@@ -16,7 +16,7 @@ import { readEmbeddings } from "../shared/chat-completions/embeddings.ts";
 import { toRefusal } from "../shared/chat-completions/errors.ts";
 import { generationRequest } from "../shared/chat-completions/request.ts";
 import { countIn } from "../shared/counts.ts";
-import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { embedInBatches } from "../shared/embeddings/embed-in-batches.ts";
 import { engineFailed, toldCount } from "../shared/faults.ts";
 import { GrpcConnection, toResponse } from "../shared/grpc/connection.ts";
 import { parseObject } from "../shared/http/json-call.ts";

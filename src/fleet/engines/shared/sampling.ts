@@ -1,5 +1,5 @@
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { SamplingField } from "#lib/sampling.ts";
+import type { SamplingField } from "#lib/inference/sampling.ts";
 
 /** The dialect of the sampling fields. Engines that take the same fields share a dialect. */
 export type SamplingDialect = "vllm" | "sglang" | "llama.cpp" | "trtllm" | "openai" | "ollama" | "embedded";

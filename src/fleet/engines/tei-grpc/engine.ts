@@ -9,7 +9,7 @@ import type {
   EngineRequest,
 } from "../interface.ts";
 import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
-import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { embedInBatches } from "../shared/embeddings/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { GrpcConnection, toResponse } from "../shared/grpc/connection.ts";
 import type { EngineSettings } from "../shared/settings.ts";

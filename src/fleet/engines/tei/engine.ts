@@ -9,13 +9,13 @@ import type {
 } from "../interface.ts";
 import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
 import { countIn } from "../shared/counts.ts";
-import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { embedInBatches } from "../shared/embeddings/embed-in-batches.ts";
+import { vectorsIn } from "../shared/embeddings/vectors.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes } from "../shared/http/connection.ts";
 import { callJson, parseObject } from "../shared/http/json-call.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import type { EngineSettings } from "../shared/settings.ts";
-import { vectorsIn } from "../shared/vectors.ts";
 import { toRefusal } from "./errors.ts";
 import { checkLimit, countInput } from "./limit.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/time/clock.ts";
-import type { ExpectedOutput } from "../expected-output.ts";
+import type { ExpectedOutput } from "../estimates/expected-output.ts";
 import type { Member } from "../member.ts";
 import { Place } from "../place.ts";
 import { Candidates } from "../queue/candidates.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/time/clock.ts";
 import type { RoutingRequest } from "../choice/policy.ts";
-import type { ExpectedOutput } from "../expected-output.ts";
+import type { ExpectedOutput } from "../estimates/expected-output.ts";
 import type { Member } from "../member.ts";
 import type { Wish } from "../wish.ts";
 import type { Lanes } from "./lanes.ts";

@@ -1,10 +1,10 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { NetworkCounts } from "#lib/door/network-counts.ts";
-import { Windows } from "#lib/door/windows.ts";
+import { NetworkCounts } from "#lib/door/counts/network-counts.ts";
+import { Windows } from "#lib/door/counts/windows.ts";
 import { failure } from "#lib/errors/failure.ts";
+import type { Seal } from "#lib/ids/sealed.ts";
 import type { Logger } from "#lib/logger.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
-import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Owner } from "../sessions.ts";
 import { type Pending, sealPending } from "./pending.ts";

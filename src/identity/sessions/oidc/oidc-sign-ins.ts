@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { Seal } from "#lib/sealed.ts";
+import type { Seal } from "#lib/ids/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { OidcSignIn, ProviderChoice } from "./oidc-sign-in.ts";
 import { openPending } from "./pending.ts";

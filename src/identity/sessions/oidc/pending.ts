@@ -1,4 +1,4 @@
-import type { Seal } from "#lib/sealed.ts";
+import type { Seal } from "#lib/ids/sealed.ts";
 import type { Checks } from "./provider.ts";
 
 /** The checks of a sign-in, and the id of the provider that it was begun with. */

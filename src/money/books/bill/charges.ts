@@ -1,6 +1,6 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
-import { readEntity } from "#src/storage/read-entity.ts";
+import { readEntity } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { readKeptFrom } from "../../store/kept-from.ts";
 import type { TimeSpan } from "../proof/scope.ts";

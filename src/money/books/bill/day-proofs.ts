@@ -1,5 +1,5 @@
 import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
-import { readEntity } from "#src/storage/read-entity.ts";
+import { readEntity } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inSnapshot } from "../proof/breaches.ts";
 import { isWhole, readSealedDays } from "../proof/scope.ts";

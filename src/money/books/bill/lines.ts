@@ -1,6 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { formatRate, formatUsd } from "#lib/money.ts";
+import { formatRate, formatUsd } from "#lib/money/money.ts";
 import { dayMs } from "../../store/kept-from.ts";
 import type { DayProof } from "./day-proofs.ts";
 import type { Movement } from "./movements.ts";

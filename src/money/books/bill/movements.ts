@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import { readTime } from "#src/storage/read-entity.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import { readTime } from "#src/storage/reads/read-entity.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { broughtIn } from "../payments/credited.ts";
 import type { TimeSpan } from "../proof/scope.ts";

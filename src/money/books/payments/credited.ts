@@ -1,5 +1,5 @@
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { freeMoney } from "../../model/spending-order.ts";
 

@@ -1,6 +1,4 @@
-import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "#lib/errors/failure.ts";
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
@@ -29,6 +27,7 @@ import {
   sameBefore,
 } from "./payments.ts";
 import { insist, owes, takeBack, takeBackOrOwe } from "./refunds.ts";
+import { withAccount } from "./with-account.ts";
 
 interface Dependencies {
   readonly storage: Storage;
@@ -53,35 +52,6 @@ async function newestPrices(em: SqlEntityManager, { accountId, kind }: Credit): 
 export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: Dependencies): Funds {
   const debts = createDebts({ storage, clock, random, balances });
   const held = (accountId: string) => ledger.held(accountId);
-
-  /** Runs one transaction that holds the account's lock. */
-  async function withAccount<T>(
-    accountId: string,
-    run: (em: SqlEntityManager, account: Account) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await tryWithAccount(accountId, run);
-    } catch (error) {
-      // Another account used the same reference meanwhile; the second try sees it.
-      if (error instanceof UniqueConstraintViolationException) {
-        return tryWithAccount(accountId, run);
-      }
-      throw error;
-    }
-  }
-
-  function tryWithAccount<T>(
-    accountId: string,
-    run: (em: SqlEntityManager, account: Account) => Promise<T>,
-  ): Promise<T> {
-    return inTransaction(storage, async (em) => {
-      const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      if (account === null) {
-        throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
-      }
-      return run(em, account);
-    });
-  }
 
   async function addLot(em: SqlEntityManager, account: Account, credit: Credit): Promise<string> {
     const { kind, amount, reference } = credit;
@@ -177,13 +147,13 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
 
     async check(accountId, amount) {
       checkAmount(amount);
-      await withAccount(accountId, (em, account) => checkLimits(em, account.id, amount, { limits, clock }));
+      await withAccount(storage, accountId, (em, account) => checkLimits(em, account.id, amount, { limits, clock }));
     },
 
     async credit(credit, alongside) {
       checkAmount(credit.amount);
       try {
-        const lotId = await withAccount(credit.accountId, async (em, account) => {
+        const lotId = await withAccount(storage, credit.accountId, async (em, account) => {
           const before = await sameBefore(em, credit);
           if (before !== undefined) {
             return before;
@@ -204,7 +174,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       const { accountId, amount, reference, intoDebt = false } = refund;
       const attempt = async () => {
         await debts.pay(accountId); // in its own transaction, so that the debt stays paid when the refund is refused
-        return withAccount(accountId, async (em, account) => {
+        return withAccount(storage, accountId, async (em, account) => {
           const before = await sameBefore(em, { ...refund, kind: "refund" });
           if (before !== undefined) {
             return before;
@@ -240,7 +210,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       }
       try {
         await ledger.withFreeReturned(accountId, () =>
-          withAccount(accountId, async (em, account) => {
+          withAccount(storage, accountId, async (em, account) => {
             account.creditLine = line;
             await payDebt(em, account, { clock, random });
             await balances?.judge(em, account);

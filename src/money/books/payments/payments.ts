@@ -1,12 +1,12 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { formatUsd, maxPicoUsd } from "#lib/money.ts";
+import { formatUsd, maxPicoUsd } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { PicoUsd } from "../../model/interface.ts";
 
 /** The largest number of a 64-bit column. */

@@ -1,8 +1,8 @@
 import { BooksSum } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { PageStart } from "#lib/rpc/pages.ts";
-import { withCredit } from "#src/storage/entities/metering/lot.ts";
-import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { withCredit } from "#src/storage/entities/metering/lot-conditions.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { noId } from "../../model/store/wallet.ts";
 

@@ -1,5 +1,5 @@
 import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import type { Snapshot } from "#src/storage/snapshot.ts";
+import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { Rule } from "./reconcile-rules.ts";
 import { inScope, type Scope } from "./scope.ts";

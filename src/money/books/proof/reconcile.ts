@@ -1,13 +1,13 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { readSum } from "#src/storage/exact-sum.ts";
-import { LongRead } from "#src/storage/long-read.ts";
-import type { Row, Snapshot } from "#src/storage/snapshot.ts";
+import { readSum } from "#src/storage/reads/exact-sum.ts";
+import { LongRead } from "#src/storage/reads/long-read.ts";
+import type { Row, Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
+import { accountSums } from "./account-sums.ts";
 import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
-import { accountSums } from "./reconcile-rules.ts";
 import { rulesOf } from "./rules.ts";
 import { readSealedDays, toScope } from "./scope.ts";
 import { addBrokenSeals, addDifferences } from "./seal-checks.ts";

@@ -1,6 +1,6 @@
 // The receipts that rules look at: those of days that are not sealed, or of a part of a day, or all.
 
-import type { Snapshot } from "#src/storage/snapshot.ts";
+import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { dayMs, keptFromDay } from "../../store/kept-from.ts";
 import { allAccounts, hourlySums } from "../../store/rollups.ts";

@@ -1,8 +1,8 @@
 import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
-import type { LongRead } from "#src/storage/long-read.ts";
-import { readEntity } from "#src/storage/read-entity.ts";
-import type { Snapshot } from "#src/storage/snapshot.ts";
+import type { LongRead } from "#src/storage/reads/long-read.ts";
+import { readEntity } from "#src/storage/reads/read-entity.ts";
+import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { cutDay, readHours } from "../seals/cut-day.ts";
 import { ReceiptDigests } from "../seals/digest-receipts.ts";

@@ -1,5 +1,5 @@
-import { readTime } from "#src/storage/read-entity.ts";
-import type { Row, Snapshot } from "#src/storage/snapshot.ts";
+import { readTime } from "#src/storage/reads/read-entity.ts";
+import type { Row, Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inScope, only, type TimeSpan } from "../proof/scope.ts";
 import {

@@ -2,7 +2,7 @@ import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_p
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { DaySeal, SealedAccount, SealedSlice } from "#src/storage/entities/metering/seal.ts";
-import type { Snapshot } from "#src/storage/snapshot.ts";
+import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { addBreaches, inSnapshot } from "../proof/breaches.ts";

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import type { ChargedTokens, PicoUsd } from "../../model/interface.ts";

@@ -33,7 +33,7 @@ export class Conclusions {
 
   /**
    * `run` identifies what was settled; the charge may be of the rest of that run. `isAgain`: it was concluded before, and
-   * the store has lost it since.
+   * the store has lost it since; refused then, it has no money that is not told of yet.
    */
   settled(charge: Charge, conclusion: Conclusion, run: Run, isAgain = false): void {
     const { observer, requests, journal } = this.#parts;
@@ -46,7 +46,9 @@ export class Conclusions {
         this.#parts.wallets.owe(charge.accountId, charge.shortfall);
       }
     } else {
-      this.superseded(charge);
+      if (conclusion !== "refused" || !isAgain) {
+        this.superseded(charge);
+      }
       this.#alarm(charge, conclusion);
     }
     requests.charged(charge, run);

@@ -32,10 +32,10 @@ export class LateCharges {
 
   /**
    * Makes a charge anew from the money that is left, for the same tokens, when its slices are lost or it never had any.
-   * It costs at most what its caller has been told by the moment that it is made. Throws ACCOUNT_NOT_FOUND,
-   * MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
+   * It costs at most what its caller has been told by the moment that it is made. `isConcluded`: its budget was told of its
+   * end before. Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
    */
-  async renew(charge: Charge, readTold: () => PicoUsd | undefined): Promise<Charge> {
+  async renew(charge: Charge, readTold: () => PicoUsd | undefined, isConcluded = false): Promise<Charge> {
     const { wallets, budgets, logger, observer } = this.#parts;
     if (charge.lines.length > 0) {
       observer.fenced();
@@ -45,7 +45,9 @@ export class LateCharges {
     const lost = charge.lines.map((line) => line.sliceId);
     wallets.lose(cached, lost);
     const renewed = await this.#make(cached, charge, readTold);
-    budgets.ofSlice(charge.budgetSliceId)?.concluded(charge.cost); // once, however many attempts that took
+    if (!isConcluded) {
+      budgets.ofSlice(charge.budgetSliceId)?.concluded(charge.cost); // once, however many attempts that took
+    }
     return renewed;
   }
 

@@ -14,8 +14,10 @@ const askedAtOnce = 1000;
 interface Dependencies {
   readonly store: Pick<ChargeStore, "settled">;
   readonly settler: Pick<Settler, "remake">;
-  /** Which continuation of the database is used: each promotion of a standby begins the next. Undefined: it is unknown. */
-  readonly timeline: () => number | undefined;
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
+  readonly readKeptFrom: () => Promise<number>;
+  /** Counts how often the database changed hands. */
+  readonly turns: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "putBack">;
@@ -34,11 +36,11 @@ export class LostCharges {
   readonly #parts: Dependencies;
   /** By run, oldest first. */
   readonly #kept = new Map<string, Kept>();
-  #timeline: number | undefined;
+  #turns: number;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
-    this.#timeline = parts.timeline();
+    this.#turns = parts.turns();
   }
 
   /** Remembers a charge that the store has acknowledged. */
@@ -56,21 +58,25 @@ export class LostCharges {
 
   /** Looks for lost charges when the database has changed hands since the last look. */
   async look(): Promise<void> {
-    const timeline = this.#parts.timeline();
-    if (timeline !== this.#timeline) {
+    const turns = this.#parts.turns();
+    if (turns !== this.#turns) {
       await this.putBack();
-      this.#timeline = timeline;
+      this.#turns = turns;
     }
   }
 
-  /** Makes the remembered charges again that the store does not have. Rejects while it does not answer. */
+  /**
+   * Makes the remembered charges again that the store does not have. Those of days that have left the books by now, as when
+   * the machine slept for long, are in archives and not lost. Rejects while the store does not answer.
+   */
   async putBack(): Promise<void> {
-    const { store, settler, logger, observer } = this.#parts;
+    const { store, settler, readKeptFrom, logger, observer } = this.#parts;
     const kept = [...this.#kept.values()].map(({ charge }) => charge);
     for (let at = 0; at < kept.length; at += askedAtOnce) {
       const asked = kept.slice(at, at + askedAtOnce);
       const known = await store.settled(asked);
-      const lost = asked.filter(({ runId }) => !known.has(runId));
+      const keptFrom = await readKeptFrom(); // afterwards: what left before that question, left before this one
+      const lost = asked.filter(({ runId, settledAt }) => !known.has(runId) && settledAt >= keptFrom);
       if (lost.length > 0) {
         const since = new Date(Math.min(...lost.map(({ settledAt }) => settledAt))).toISOString();
         const isAll = at === 0 && lost[0] === kept[0];

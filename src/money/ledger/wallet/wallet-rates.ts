@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import type { LockedPrices } from "../../model/own-prices.ts";
+import type { LockedPrices } from "../../model/prices/own-prices.ts";
 import type { Rates } from "../../model/rates.ts";
 import type { Lease, LeasedSlice } from "../../model/store/wallet.ts";
 import type { PriceBook } from "../../prices/price-book.ts";

@@ -1,4 +1,4 @@
-import { surfaceNames } from "#lib/surface-names.ts";
+import { surfaceNames } from "#lib/inference/surface-names.ts";
 import { deliveries, finishNames } from "#src/storage/entities/metering/usage.ts";
 import type { RunFacts } from "./settlement.ts";
 

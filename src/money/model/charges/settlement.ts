@@ -1,4 +1,4 @@
-import type { SurfaceName } from "#lib/surface-names.ts";
+import type { SurfaceName } from "#lib/inference/surface-names.ts";
 import type { Delivery, FinishName } from "#src/storage/entities/metering/usage.ts";
 import type { PicoUsd } from "../interface.ts";
 

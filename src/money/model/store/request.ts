@@ -1,4 +1,4 @@
-import type { RequestRecord } from "#src/storage/entities/request-record.ts";
+import type { RequestRecord } from "#src/storage/entities/history/request-record.ts";
 
 /** A refused request as it is recorded. */
 export type RefusedRequest = Omit<RequestRecord, "id" | "at" | "accountId"> & {

@@ -1,7 +1,7 @@
 import type { PicoUsd } from "../interface.ts";
-import type { LockedPrices } from "../own-prices.ts";
+import type { LockedPrices } from "../prices/own-prices.ts";
+import type { VersionMark } from "../prices/version-marks.ts";
 import type { LotKind } from "../spending-order.ts";
-import type { VersionMark } from "../version-marks.ts";
 
 /** A part of a lot that this core may spend without asking. */
 export interface LeasedSlice extends LockedPrices {

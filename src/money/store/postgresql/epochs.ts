@@ -1,7 +1,7 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
-import { lotColumns, type SliceRow, toSlice } from "./slice-row.ts";
+import { lotColumns, type SliceRow, toSlice } from "./wallet/slice-row.ts";
 
 /** The most processes of one core that may begin at the same moment. */
 const mostEntries = 10;

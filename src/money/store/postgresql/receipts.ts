@@ -27,6 +27,8 @@ export const removeReceiptsSql: Statement = {
   select count(*)::int as removed, set_config('synchronous_commit', 'off', true) from gone`,
 };
 
+const readArchivedSql: Statement = { name: "archived", text: `select ${archived} as before` };
+
 /** A day with later receipts is kept for another day rather than that more than this many leave one by one. */
 const mostSingly = 10_000;
 
@@ -80,8 +82,8 @@ export class Receipts {
   }
 
   async #readArchived(): Promise<number> {
-    const { rows } = await this.#pool.query<{ before: number }>(`select ${archived} as before`);
-    return rows[0]?.before ?? 0;
+    const [row] = await this.#executor.query<{ before: number }>(readArchivedSql, []);
+    return row?.before ?? 0;
   }
 
   /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */

@@ -3,11 +3,11 @@ import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import { dayMs, keptFromDay } from "../kept-from.ts";
 import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
-import { spendBudgets } from "./budgets.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
 import { sumLabels } from "./label-sums.ts";
 import { tally } from "./tallies.ts";
+import { spendBudgets } from "./wallet/budgets.ts";
 
 /** A value too big, a broken constraint, a type that does not fit. https://www.sqlite.org/rescode.html */
 const violations: ReadonlySet<number> = new Set([18, 19, 20]);

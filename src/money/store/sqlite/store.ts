@@ -17,15 +17,15 @@ import type { LedgerStore } from "../../model/store/ledger.ts";
 import type { RecordBounds, RefusedRequest } from "../../model/store/request.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../model/store/wallet.ts";
-import { Budgets } from "./budgets.ts";
 import { ChargeWriter, isViolation } from "./charge-writer.ts";
 import { Epochs } from "./epochs.ts";
 import { type Exclusive, Executor } from "./executor.ts";
-import { Leases } from "./leases.ts";
 import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
-import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
+import { Budgets } from "./wallet/budgets.ts";
+import { Leases } from "./wallet/leases.ts";
+import { Slices } from "./wallet/slices.ts";
 
 /** The ledger in a SQLite file: one core, whose slices are whole lots. */
 export class SqliteLedgerStore implements LedgerStore {

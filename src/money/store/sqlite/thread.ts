@@ -1,4 +1,4 @@
-import { startThread } from "#lib/assets.ts";
+import { startThread } from "#lib/files/assets.ts";
 import { DatabaseThread, type ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { OpenedFiles } from "#src/storage/sqlite/opened-files.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";

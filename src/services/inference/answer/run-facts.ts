@@ -1,5 +1,5 @@
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import type { SurfaceName } from "#lib/surface-names.ts";
+import type { SurfaceName } from "#lib/inference/surface-names.ts";
 import type { EngineUsage } from "#src/fleet/engines/interface.ts";
 import type { RunFacts } from "#src/money/model/charges/settlement.ts";
 import type { FinishName } from "#src/storage/entities/metering/usage.ts";

@@ -1,5 +1,5 @@
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { samplingEntries } from "#lib/sampling.ts";
+import { samplingEntries } from "#lib/inference/sampling.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 
 /** A request's sampling, completed with its model's defaults. */

@@ -1,8 +1,8 @@
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import { RequestRecord } from "#src/storage/entities/history/request-record.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
-import { RequestRecord } from "#src/storage/entities/request-record.ts";
-import { readEntity } from "#src/storage/read-entity.ts";
-import type { Row } from "#src/storage/snapshot.ts";
+import { readEntity } from "#src/storage/reads/read-entity.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 
 /** A request of a page. */
 export type ListedRequest = Omit<Request, "$typeName" | "$unknown" | "at"> & {

@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import { ServiceStep } from "#src/storage/entities/service-step.ts";
+import { ServiceStep } from "#src/storage/entities/history/service-step.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { countsSince } from "../quantile.ts";

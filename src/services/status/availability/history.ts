@@ -1,5 +1,5 @@
 import { Event } from "#src/storage/entities/event.ts";
-import { ModelDay } from "#src/storage/entities/model-day.ts";
+import { ModelDay } from "#src/storage/entities/history/model-day.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { quantile } from "./buckets.ts";
 import type { Incident, ModelHistory, ServiceHistory } from "./interface.ts";

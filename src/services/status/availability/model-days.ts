@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import { ModelDay } from "#src/storage/entities/model-day.ts";
+import { ModelDay } from "#src/storage/entities/history/model-day.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { toBucket } from "./buckets.ts";

@@ -2,17 +2,9 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Account } from "../account.ts";
 import { amount, maxAmount } from "../amount.ts";
 import { Payment } from "../payment.ts";
+import { withCredit, withFreeMoney } from "./lot-conditions.ts";
 import { OwnPrices } from "./own-prices.ts";
 import { PriceVersion } from "./price.ts";
-
-/**
- * Condition for a lot with money that no core has leased. Queries state it literally, so that the indexes serve them.
- * The column stands on the left: SQLite turns a comparison round that has it on the right, and then finds no index.
- */
-export const withFreeMoney = "granted > spent + leased + refunded + expired";
-
-/** Condition for a credit lot that can still be drawn or is still owed for. Queries state it literally, as above. */
-export const withCredit = "kind = 'credit' and (repaid <> spent or granted > spent + refunded)";
 
 /**
  * Money that came in at one time, with the prices of that moment. A credit lot is a part of the account's credit line:

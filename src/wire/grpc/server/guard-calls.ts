@@ -1,5 +1,6 @@
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import type { BoundName } from "#lib/door/bounds.ts";
 import type { Door } from "#lib/door/door.ts";
 import type { ServedMethod } from "../invoke.ts";
@@ -17,9 +18,9 @@ import {
   onRequestBytes,
 } from "../workarounds/server-call.ts";
 import { type CallHead, type Gate, listenerKey, refuse, tooManyCalls } from "./gate.ts";
+import { inTurn, refuseInTurn, standingOf, type Waiting } from "./in-turn.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
-import { refuseInTurn, standingOf } from "./refuse-in-turn.ts";
 import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
@@ -78,47 +79,54 @@ class GuardedCall implements Listener {
     const head = { method, header: toHeaders(metadata), contextValues };
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
-        this.#noteAdmission();
-        if (this.#isOver) {
-          return;
+        const enter = () => this.#enter(metadata, head, payer);
+        if (method.parent.typeName === Health.typeName) {
+          inTurn("uncounted", this.#waiting(head, enter), this.#bounds.door);
+        } else {
+          enter();
         }
-        const leave = this.#bounds.door.begin(payer);
-        if (leave === undefined) {
-          return void this.#refuse(head, tooManyCalls());
-        }
-        onClose(this.#call, leave);
-        heads.set(metadata, head);
-        const isStream = this.#served.spec.kind === "bidi_streaming";
-        const reception = this.#bounds.receiving.begin(
-          payer,
-          (reason, bound) => this.#cut(head, reason, bound),
-          isStream,
-        );
-        this.#reception = reception;
-        this.#watchAnswer(payer);
-        onRequestBytes(this.#call, (bytes) => reception.take(bytes));
-        this.#listener.onReceiveMetadata(metadata);
       },
-      (error: unknown) => {
-        this.#refuseInTurn(head, ConnectError.from(error));
-      },
+      (error: unknown) => this.#refuseInTurn(head, ConnectError.from(error)),
     );
   }
 
+  /** Begins to read the messages of an admitted call. */
+  #enter(metadata: grpc.Metadata, head: CallHead, payer: string): void {
+    this.#noteAdmission();
+    if (this.#isOver) {
+      return;
+    }
+    const leave = this.#bounds.door.begin(payer);
+    if (leave === undefined) {
+      return void this.#refuseInTurn(head, tooManyCalls());
+    }
+    onClose(this.#call, leave);
+    heads.set(metadata, head);
+    const isStream = this.#served.spec.kind === "bidi_streaming";
+    const reception = this.#bounds.receiving.begin(payer, (reason, bound) => this.#cut(head, reason, bound), isStream);
+    this.#reception = reception;
+    this.#watchAnswer(payer);
+    onRequestBytes(this.#call, (bytes) => reception.take(bytes));
+    this.#listener.onReceiveMetadata(metadata);
+  }
+
   #refuseInTurn(head: CallHead, reason: ConnectError): void {
-    const call = this.#call;
-    const { door, gate } = this.#bounds;
-    const peer = readAddress(call.getPeer());
-    const client = gate.clientOf?.(head) ?? peer;
     refuseInTurn(
-      {
-        connection: findConnection(call),
-        client: client === peer ? peer : undefined,
-        onClose: (listener) => onClose(call, listener),
-        answer: () => void this.#refuse(head, reason),
-      },
-      door,
+      this.#waiting(head, () => void this.#refuse(head, reason)),
+      this.#bounds.door,
     );
+  }
+
+  #waiting(head: CallHead, act: () => void): Waiting {
+    const call = this.#call;
+    const peer = readAddress(call.getPeer());
+    const client = this.#bounds.gate.clientOf?.(head) ?? peer;
+    return {
+      connection: findConnection(call),
+      client: client === peer ? peer : undefined,
+      onClose: (listener) => onClose(call, listener),
+      act,
+    };
   }
 
   #cut(head: CallHead, reason: ConnectError, bound: BoundName): void {

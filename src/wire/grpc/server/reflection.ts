@@ -7,18 +7,24 @@ import {
   type ServerReflectionResponseSchema,
 } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
+import type { Door } from "#lib/door/door.ts";
+import { peerKey } from "./peer.ts";
 import { registration, type ServiceRegistration } from "./registration.ts";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
-/** The standard gRPC reflection services, in both versions, for the given services and themselves. */
-export function createReflection(services: readonly ServiceRegistration[]): ServiceRegistration[] {
+/**
+ * The standard gRPC reflection services, in both versions, for the given services and themselves. A stream asks as often as
+ * it likes, without a key: each answer has a turn of its client's network.
+ */
+export function createReflection(services: readonly ServiceRegistration[], door: Door): ServiceRegistration[] {
   const described = [...services.map(({ service }) => service), ServerReflection, ServerReflectionAlpha];
   const schema = createSchema(described.map(({ file }) => file));
   const names = described.map(({ typeName }) => ({ name: typeName }));
   const implementation: Partial<ServiceImpl<typeof ServerReflection>> = {
-    async *serverReflectionInfo(requests) {
+    async *serverReflectionInfo(requests, { values }) {
       for await (const request of requests) {
+        await turnOf(values.get(peerKey) ?? "", door);
         yield { validHost: request.host, originalRequest: request, messageResponse: answer(schema, names, request) };
       }
     },
@@ -28,6 +34,15 @@ export function createReflection(services: readonly ServiceRegistration[]): Serv
     // The same messages under another name.
     { service: ServerReflectionAlpha, implementation: implementation as ServiceRegistration["implementation"] },
   ];
+}
+
+/** Resolves when a client has its turn. */
+async function turnOf(client: string, { uncounted, refused, clock }: Door): Promise<void> {
+  const waitMs = uncounted.take(client, 1);
+  if (waitMs > 0) {
+    refused("uncounted");
+    await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+  }
 }
 
 /** Every file that the services depend on, and a registry of what the files declare. */

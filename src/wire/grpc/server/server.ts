@@ -10,11 +10,11 @@ import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from ".
 import { onUnserved } from "../workarounds/unserved-streams.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
+import { refuseInTurn } from "./in-turn.ts";
 import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { methodPath, mountService } from "./mount-service.ts";
 import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
-import { refuseInTurn } from "./refuse-in-turn.ts";
 
 /** Options of the gRPC server only. */
 export interface GrpcServerOptions extends ServerOptions {
@@ -36,7 +36,9 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
     gate = openGate,
     receiving = new Receiving(),
   } = options;
-  const mounted = [...services, ...createReflection(services)].map((service) => servedMethods(service, interceptors));
+  const mounted = [...services, ...createReflection(services, door)].map((service) =>
+    servedMethods(service, interceptors),
+  );
   const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
   const guard = guardCalls(served, { gate, receiving, door });
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
@@ -49,7 +51,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
           connection: stream.session,
           client: stream.session?.socket.remoteAddress,
           onClose: (listener) => void stream.once("close", listener),
-          answer: () => stream.destroyed || answer(),
+          act: () => stream.destroyed || answer(),
         },
         door,
       ),

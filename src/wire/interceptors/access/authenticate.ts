@@ -1,15 +1,15 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { andThen, atOnce } from "#lib/and-then.ts";
 import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { clientAddressHeader } from "#lib/rpc/call-headers.ts";
+import { andThen, atOnce } from "#lib/time/and-then.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { type CallHead, type Gate, listenerKey, refusalKey } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
-import type { Authenticator, Principal } from "../../principal.ts";
+import { type Authenticator, EndedKey, type Principal } from "../../principal.ts";
 import { type CallRates, createCallRates } from "./call-rates.ts";
 import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import { readCredential } from "./credential.ts";
@@ -42,6 +42,9 @@ export function createGate(
       throw throttled(wait);
     }
     const failed = (error: unknown): never => {
+      if (error instanceof ConnectError && error.cause instanceof EndedKey) {
+        head.contextValues.set(refusedKey, error.cause);
+      }
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
         const wait = attempts.count(address);
         if (wait !== undefined) {
@@ -58,13 +61,11 @@ export function createGate(
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
     try {
       demand(needed, head.method, principal);
+      return admitted(head, principal);
     } catch (error) {
-      if (principal.kind === "operator") {
-        head.contextValues.set(refusedKey, principal);
-      }
+      head.contextValues.set(refusedKey, principal);
       throw error;
     }
-    return admitted(head, principal);
   };
   const admitted = (head: CallHead, principal: Principal): string => {
     countCall(head, principal);

@@ -3,7 +3,7 @@ import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { CallRate, call_rate, MemberRole, member_role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { Windows } from "#lib/door/windows.ts";
+import { Windows } from "#lib/door/counts/windows.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
 import type { Caller, Principal } from "../../principal.ts";

@@ -1,4 +1,4 @@
-import { Windows } from "#lib/door/windows.ts";
+import { Windows } from "#lib/door/counts/windows.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
 

@@ -1,18 +1,18 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { Caller, Operator, Principal } from "../../principal.ts";
+import type { Caller, EndedKey, Operator, Principal } from "../../principal.ts";
 
 /** The authenticated caller. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
 
-/** The operator to whom the gate has refused a call. */
-export const refusedKey = createContextKey<Operator | undefined>(undefined, { description: "refused operator" });
+/** Whom the gate has refused a call and yet knows, or knew until the key ended. Undefined: nobody. */
+export const refusedKey = createContextKey<Principal | EndedKey | undefined>(undefined, { description: "refused" });
 
 /** The operator to whom a call may have been refused, by the gate or by what it called. Undefined: no operator called. */
 export function readRefused(values: HandlerContext["values"]): Operator | undefined {
-  const principal = values.get(principalKey);
-  return values.get(refusedKey) ?? (principal?.kind === "operator" ? principal : undefined);
+  const principal = values.get(refusedKey) ?? values.get(principalKey);
+  return principal?.kind === "operator" ? principal : undefined;
 }
 
 /** The authenticated caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */

@@ -3,14 +3,14 @@ import type { StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import { toNetwork } from "#lib/net/network.ts";
 import { OneMessage } from "../../grpc/messages/request-messages.ts";
 import { readClientAddress, type TrustsPeer } from "../access/client-address.ts";
-import { principalKey } from "../access/principal.ts";
+import { principalKey, refusedKey } from "../access/principal.ts";
 
 /** Whose call it was and what it asked for, as far as it is known: what somebody looks for who asks why it failed. */
 export interface CallerFacts {
   /** The account that would have paid. */
   readonly account?: string;
   readonly operator?: string;
-  /** The id of the API key that was right. */
+  /** The id of the API key that was right, or was until it ended. */
   readonly keyId?: string;
   /** The last four characters of an API key. */
   readonly key?: string;
@@ -29,11 +29,11 @@ export interface Known {
 
 /** Reads the facts of a call. */
 export function readCallerFacts(request: UnaryRequest | StreamRequest, { trusts, isServed }: Known): CallerFacts {
-  const principal = request.contextValues.get(principalKey);
+  const principal = request.contextValues.get(principalKey) ?? request.contextValues.get(refusedKey);
   const key = lastFour(request.header.get("authorization"));
   const model = readModel(request);
   return {
-    ...(principal?.kind === "caller" && { account: principal.accountId }),
+    ...(principal?.kind === "caller" && principal.accountId !== "" && { account: principal.accountId }),
     ...(principal?.kind === "caller" && principal.keyId !== "" && { keyId: principal.keyId }),
     ...(principal?.kind === "operator" && { operator: principal.name }),
     ...(key !== undefined && { key }),

@@ -10,8 +10,8 @@ import {
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import type { SurfaceName } from "#lib/inference/surface-names.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
-import type { SurfaceName } from "#lib/surface-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";

@@ -4,7 +4,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { expect, jest, test } from "@jest/globals";
 import type { StreamUsageResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { exportUsage } from "#src/cli/admin/money/export/usage.ts";
-import { readOperatorToken } from "#src/config/secrets.ts";
+import { readOperatorToken } from "#src/config/secrets/secrets.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { runHere } from "../../../support/run-here.ts";
 import { chat, iso, json, newAccount, refusal, service, site, testModel, uuid } from "../administered.ts";

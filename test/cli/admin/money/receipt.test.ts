@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { v7 } from "uuid";
-import { parseRate, parseUsd } from "#lib/money.ts";
+import { parseRate, parseUsd } from "#lib/money/money.ts";
 import { receiptDocument } from "#src/cli/admin/output/metering-documents.ts";
 import { renderJson } from "#src/cli/admin/output/render.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";

@@ -2,7 +2,7 @@ import type { input } from "zod";
 import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createFleet } from "#src/fleet/create-fleet.ts";
-import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
 import type { Engine, EngineOutput } from "#src/fleet/engines/interface.ts";
 import type { Fleet, FleetRequest } from "#src/fleet/interface.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";

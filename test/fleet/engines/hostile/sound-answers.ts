@@ -1,4 +1,4 @@
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 
 // What sound servers answer, by engine and path, with a place for every part that is read: each of them becomes a lie.
 

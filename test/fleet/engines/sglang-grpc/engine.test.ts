@@ -7,7 +7,7 @@ import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js"
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { inspectServer } from "#src/fleet/engines/inspect-server.ts";
+import { inspectServer } from "#src/fleet/engines/drivers/inspect-server.ts";
 import { SglangGrpcEngine } from "#src/fleet/engines/sglang-grpc/engine.ts";
 import type { ListeningServer } from "#src/wire/grpc/server/listening-server.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";

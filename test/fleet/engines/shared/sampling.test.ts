@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { samplingFields } from "#lib/sampling.ts";
+import { samplingFields } from "#lib/inference/sampling.ts";
 import { type SamplingDialect, writeSampling } from "#src/fleet/engines/shared/sampling.ts";
 
 const all = create(SamplingSchema, {

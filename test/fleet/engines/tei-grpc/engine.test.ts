@@ -5,7 +5,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { inspectServer } from "#src/fleet/engines/inspect-server.ts";
+import { inspectServer } from "#src/fleet/engines/drivers/inspect-server.ts";
 import { TeiGrpcEngine } from "#src/fleet/engines/tei-grpc/engine.ts";
 import { createHealth, type HealthReporter } from "#src/wire/grpc/server/health.ts";
 import type { ListeningServer } from "#src/wire/grpc/server/listening-server.ts";

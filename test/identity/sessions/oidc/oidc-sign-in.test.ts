@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { createSeal } from "#lib/sealed.ts";
+import { createSeal } from "#lib/ids/sealed.ts";
 import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";

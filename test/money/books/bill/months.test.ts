@@ -5,7 +5,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { StreamStatementRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { StatementCheck } from "#src/money/books/bill/check/check-statement.ts";
 import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
 import { readMonths } from "#src/money/books/bill/months.ts";

@@ -7,10 +7,11 @@ import { GetStatementResponseSchema } from "#gen/tollgate/chat/v1/statement_pb.j
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
-import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
-import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
+import { archiveFolder } from "#src/money/retention/folder.ts";
+import { ArchiveReader } from "#src/money/retention/read-archive.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
@@ -76,8 +77,9 @@ describe.each(dialects)("%s", (dialect) => {
       { number: 1, before: "", receipts: 3 },
       { number: 2, before: seals[0].chain, receipts: 3 },
     ]);
+    const place = archiveFolder(join(directory, dialect), systemRandom);
     const retention = new Retention({
-      ...{ storage, store, sealer, keepDays: 0, directory: join(directory, dialect), random: systemRandom },
+      ...{ storage, store, sealer, keepDays: 0, place },
       clock: inRealTime,
       logger: silentLogger,
       note: async () => {},
@@ -86,7 +88,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
     await retention.work();
     expect(await storage.orm.em.fork().count(Usage, { accountId: account })).toBe(1);
-    const archives = new FolderReceipts(storage, new ArchiveFolder(join(directory, dialect)));
+    const archives = new ReadReceipts(storage, new ArchiveReader(place));
     expect(await statement({}, archives)).toEqual(sealed);
     expect(await statement({ from: midnight - dayMs }, archives)).toEqual([
       expect.stringContaining('"kind":"account"'),

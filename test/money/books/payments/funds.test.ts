@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
-import { maxPicoUsd } from "#lib/money.ts";
+import { maxPicoUsd } from "#lib/money/money.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { Account } from "#src/storage/entities/account.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { wrap } from "@mikro-orm/core";
 import { v7 } from "uuid";
-import { maxPicoUsd } from "#lib/money.ts";
+import { maxPicoUsd } from "#lib/money/money.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";

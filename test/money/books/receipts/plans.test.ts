@@ -5,7 +5,7 @@ import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import type { Snapshot } from "#src/storage/snapshot.ts";
+import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { explainSqlite } from "../../../support/plans.ts";
 import { databases, dialects } from "../../databases.ts";

@@ -9,12 +9,13 @@ let stored: Set<string>;
 let asked: number;
 let remade: Charge[];
 let log: object[];
-let timeline: number;
+let turns: number;
+let keptFrom: number;
 let lost: LostCharges;
 
 beforeEach(() => {
   clock = new ManualClock(Date.UTC(2026, 0, 31));
-  [stored, asked, remade, log, timeline] = [new Set(), 0, [], [], 1];
+  [stored, asked, remade, log, turns, keptFrom] = [new Set(), 0, [], [], 1, 0];
   const nothing = () => {};
   lost = new LostCharges({
     store: {
@@ -30,7 +31,8 @@ beforeEach(() => {
         remade.push(charge);
       },
     },
-    timeline: () => timeline,
+    turns: () => turns,
+    readKeptFrom: async () => keptFrom,
     clock,
     logger: { debug: nothing, info: nothing, warn: nothing, error: (fields) => void log.push(fields) },
     observer: { putBack: nothing },
@@ -51,7 +53,7 @@ test("what the database lacks after a promotion is made again, for what its clie
   await lost.look();
   expect(asked).toBe(0); // it did not change hands
   stored.delete("2");
-  timeline = 2;
+  turns = 2;
   await lost.look();
   expect(remade).toMatchObject([{ runId: "2", told: 7 }]);
   expect(log).toEqual([{ requests: ["request of 2"], since: "2026-01-31T00:00:00.000Z", olderAreUnknown: false }]);
@@ -61,7 +63,7 @@ test("what the database lacks after a promotion is made again, for what its clie
 
 test("a store that does not answer is asked again", async () => {
   store("1");
-  timeline = 2;
+  turns = 2;
   const { settled } = { settled: stored.has };
   stored.has = () => {
     throw new Error("away");
@@ -86,4 +88,14 @@ test("two minutes are remembered, and 20,000 charges; that older ones may be los
   expect(log).toHaveLength(20);
   expect(log[0]).toMatchObject({ olderAreUnknown: true });
   expect(log[1]).toMatchObject({ olderAreUnknown: false });
+});
+
+test("what has left the books while its core slept is in an archive, and not lost", async () => {
+  store("archived");
+  keptFrom = clock.now() + 1;
+  clock.advance(1);
+  store("lost");
+  stored.clear();
+  await lost.putBack();
+  expect(remade).toMatchObject([{ runId: "lost" }]);
 });

@@ -6,7 +6,7 @@ import { ListRequestsRequestSchema, RequestOutcome } from "#gen/tollgate/meterin
 import { readAll } from "#lib/rpc/pages.ts";
 import type { RefusedRequest } from "#src/money/model/store/request.ts";
 import { listRequests } from "#src/services/metering/requests/request-list.ts";
-import { RequestRecord } from "#src/storage/entities/request-record.ts";
+import { RequestRecord } from "#src/storage/entities/history/request-record.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../../money/fixture.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { readSteps } from "#src/services/overview/history/history.ts";
 import { Steps } from "#src/services/overview/history/steps.ts";
 import type { Counted } from "#src/services/overview/sampler.ts";
-import { ServiceStep } from "#src/storage/entities/service-step.ts";
+import { ServiceStep } from "#src/storage/entities/history/service-step.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";

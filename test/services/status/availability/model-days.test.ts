@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import { readServiceHistory } from "#src/services/status/availability/history.ts";
 import { ModelDays } from "#src/services/status/availability/model-days.ts";
-import { ModelDay } from "#src/storage/entities/model-day.ts";
+import { ModelDay } from "#src/storage/entities/history/model-day.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";

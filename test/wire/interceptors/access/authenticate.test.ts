@@ -269,7 +269,16 @@ test("developers change keys, owners money and people, and what runs or counts r
     ...["RefundPayment", "RemoveMember", "RevokeInvitation", "SetAutoTopUp", "SetMemberRole", "UpdateAccount"],
   ]);
   const reading = methods.filter((method) => readMemberRole(method) === MemberRole.VIEWER);
-  expect(reading.filter(({ name }) => !/^(Get|List|Stream|Identify)/.test(name))).toEqual([]);
+  expect(reading.filter(({ name }) => !/^(Get|List|Stream|Identify|Find)/.test(name))).toEqual([]);
+});
+
+test("what a key reads of its account, and is no request, a person with a place in the account reads, too", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const ofKeys = methods.filter(
+    (method) => readAccess(method) === Access.CALLER_OR_OPERATOR && readRole(method) === Role.READER,
+  );
+  const closed = ofKeys.filter((method) => readMemberRole(method) === MemberRole.UNSPECIFIED);
+  expect(closed.map(({ name }) => name)).toEqual(["CreateSession"]);
 });
 
 const opened: Route[] = [];

@@ -2,7 +2,7 @@ import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { Io } from "../../../shared/io.ts";
 import { whileTelling } from "../../../shared/progress.ts";
 import { openExport } from "./export-file.ts";

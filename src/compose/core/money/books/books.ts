@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import type { PaymentLimits } from "#src/money/books/payments/payments.ts";
@@ -132,7 +132,7 @@ export async function composeBooks(
     logger,
     observer,
     readKeptFrom: () => readKeptFrom(storage),
-    timeline: storage.dialect === "postgresql" ? () => storage.history.timeline : undefined,
+    turns: storage.dialect === "postgresql" ? () => storage.history.turns : undefined,
   });
   const funds = createFunds({
     storage,

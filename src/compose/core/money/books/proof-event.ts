@@ -1,5 +1,5 @@
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 
 /** The body of an event about a proof: the proved sums, and the first finding. */
 export function describeProof(proof: ReconcileResponse) {

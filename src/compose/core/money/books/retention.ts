@@ -1,23 +1,19 @@
-import { join } from "node:path";
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { toArchiveMessage } from "#src/money/retention/archives.ts";
+import type { ArchivePlace } from "#src/money/retention/place.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Foundation } from "../../foundation.ts";
 import type { Books } from "./books.ts";
 
-/** The folder of archives. */
-export const archiveDirectory = ({ config, secrets }: Pick<Foundation, "config" | "secrets">): string =>
-  config.receipts.archive_dir ?? join(secrets.dataDir, "archive");
-
 /** Takes old receipts out of the books if the configuration limits their age. Returns the function that ends it. */
 export function startRetention(
-  { config, secrets, storage, clock, random, logger, metrics }: Foundation,
-  { store }: Pick<Books, "store">,
+  { config, storage, clock, random, logger, metrics }: Foundation,
+  { store, place }: Pick<Books, "store"> & { readonly place: ArchivePlace },
   trail: Pick<AuditTrail, "addWithin">,
 ): () => Promise<void> {
   const { keep_days: keepDays } = config.receipts;
@@ -28,9 +24,8 @@ export function startRetention(
     storage,
     store,
     keepDays,
-    directory: archiveDirectory({ config, secrets }),
+    place,
     clock,
-    random,
     logger,
     sealer: new Sealer({ storage, clock, random, logger }),
     note: (em, archive) => noteArchive(trail, em, archive),

@@ -1,5 +1,5 @@
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { parseExactJson } from "#lib/json/exact.ts";
+import { parseExactJson } from "#lib/text/json/exact.ts";
 import { textEvent } from "./events.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 

@@ -1,4 +1,4 @@
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import type { EngineLoad, EngineRequest } from "../../interface.ts";
 import type { SamplingDialect } from "../sampling.ts";
 import type { WireUsage } from "./usage.ts";

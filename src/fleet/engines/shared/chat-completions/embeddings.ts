@@ -1,7 +1,7 @@
 import type { EngineEmbeddings } from "../../interface.ts";
 import { countIn } from "../counts.ts";
+import { vectorIn } from "../embeddings/vectors.ts";
 import { engineFailed } from "../faults.ts";
-import { vectorIn } from "../vectors.ts";
 
 interface WireEmbeddings {
   readonly data?: unknown;

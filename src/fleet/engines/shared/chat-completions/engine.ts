@@ -9,7 +9,7 @@ import type {
 } from "../../interface.ts";
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
 import { countIn } from "../counts.ts";
-import { embedInBatches } from "../embed-in-batches.ts";
+import { embedInBatches } from "../embeddings/embed-in-batches.ts";
 import { isRefusal, toldCount } from "../faults.ts";
 import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";

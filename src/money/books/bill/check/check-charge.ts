@@ -1,4 +1,4 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { receiptLines } from "../../receipts/receipt-lines.ts";
 import { type DigestedReceipt, digestReceipt } from "../../seals/seal-tree.ts";
 import { Misfit, mustMake } from "./misfit.ts";

@@ -1,4 +1,4 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 import { dayMs } from "../../../store/kept-from.ts";
 import { chainSums, climb, newAccountDigest } from "../../seals/seal-tree.ts";
 import { dayName } from "../lines.ts";

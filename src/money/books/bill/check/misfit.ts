@@ -1,4 +1,4 @@
-import { formatUsd } from "#lib/money.ts";
+import { formatUsd } from "#lib/money/money.ts";
 
 /** Why a line of a statement does not fit. */
 export class Misfit extends Error {

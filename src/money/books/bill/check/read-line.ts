@@ -1,4 +1,4 @@
-import { parseRate, parseUsd } from "#lib/money.ts";
+import { parseRate, parseUsd } from "#lib/money/money.ts";
 import { dayMs } from "../../../store/kept-from.ts";
 import { Misfit } from "./misfit.ts";
 

@@ -26,6 +26,12 @@ export interface OpenCharge extends Linked<OpenCharge> {
   concluded: boolean;
 }
 
+/**
+ * Whether wallet and budget were told what became of a charge's money: the store had it, and has lost it since. Once it is
+ * made anew, it has other money.
+ */
+export const isConcluded = ({ charge, run, isAgain = false }: OpenCharge): boolean => isAgain && charge === run;
+
 /** All charges that wait for the store, and the journal's promises of them meanwhile. */
 export class OpenCharges {
   readonly #journal: Pick<Journal, "gather" | "promise">;

@@ -9,7 +9,7 @@ import type { Conclusions } from "../conclusions.ts";
 import type { DeadLetters } from "../dead-letters.ts";
 import type { LateCharges } from "../late-charges.ts";
 import { isLasting } from "./lasting.ts";
-import type { OpenCharge, OpenCharges } from "./open-charges.ts";
+import { isConcluded, type OpenCharge, type OpenCharges } from "./open-charges.ts";
 import type { Pauses } from "./pauses.ts";
 import { toRest } from "./run-rest.ts";
 
@@ -95,7 +95,8 @@ export class Steps {
         if (await this.#parts.aged.isAged(open)) {
           return { giveUp: agedReason };
         }
-        open.charge = await this.#parts.late.renew(open.charge, () => open.charge.told);
+        const told = () => open.charge.told;
+        open.charge = await this.#parts.late.renew(open.charge, told, isConcluded(open));
         return "commit";
       } catch (error) {
         this.#parts.logger.error({ error, attempt }, "a fenced charge could not be made anew");
@@ -128,7 +129,7 @@ export class Steps {
       }
     }
     this.#parts.logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
-    this.#parts.conclusions.settled(charge, "refused", open.run);
+    this.#parts.conclusions.settled(charge, "refused", open.run, isConcluded(open));
     open.refused(notRecorded(why));
     return "done";
   }

@@ -18,7 +18,9 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { Door } from "#lib/door/door.ts";
+import { noteCounted } from "#lib/door/paced-response.ts";
 import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
 import { Slots } from "../../messages/slots.ts";
@@ -91,6 +93,9 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
       response.once("close", () => values.get(leaveKey)());
       const body = readBody(request, values, receiving, door);
       const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;
+      if (values.get(payerKey) !== undefined && handler?.service.typeName !== Health.typeName) {
+        noteCounted(response);
+      }
       const mended = await mendParseError(answer);
       const owner = () => values.get(payerKey) ?? request.socket.remoteAddress ?? "";
       const read = mended.body && watchReading(mended.body, response, owner, door.unread);

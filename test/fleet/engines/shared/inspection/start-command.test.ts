@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
-import type { EngineName } from "#lib/engine-names.ts";
+import type { EngineName } from "#lib/inference/engine-names.ts";
 import { configSchema } from "#src/config/schema.ts";
-import { startCommand } from "#src/fleet/engines/inspect-server.ts";
+import { startCommand } from "#src/fleet/engines/drivers/inspect-server.ts";
 
 function start(engine: EngineName, url: string, model: object = {}, server: object = {}) {
   const servers = [{ url, engine, capacity: 64, ...server }];

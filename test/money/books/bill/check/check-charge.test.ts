@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { formatRate, formatUsd } from "#lib/money.ts";
+import { formatRate, formatUsd } from "#lib/money/money.ts";
 import { checkCharge } from "#src/money/books/bill/check/check-charge.ts";
 import { Line } from "#src/money/books/bill/check/read-line.ts";
 import { costOf, type Source, split } from "#src/money/ledger/wallet/split.ts";

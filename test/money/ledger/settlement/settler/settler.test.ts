@@ -42,7 +42,7 @@ let letterMs: number;
 let journalWorks: boolean;
 let events: string[];
 /** Makes another charge of one whose slices are lost. */
-let renew: (lost: Charge) => Promise<Charge>;
+let renew: (lost: Charge, readTold?: unknown, isConcluded?: boolean) => Promise<Charge>;
 /** The first moment whose receipts are all in the books; 0: those of all times are. */
 let keptFrom: number;
 let settler: Settler;
@@ -124,7 +124,7 @@ beforeEach(() => {
       superseded() {},
     },
     stored: ({ requestId }) => void remembered.push(requestId),
-    late: { renew: (lost) => renew(lost) },
+    late: { renew: (...of) => renew(...of) },
     readKeptFrom: async () => keptFrom,
   });
 });
@@ -424,4 +424,18 @@ test("a charge that the store has lost is concluded as one that was concluded be
   await clock.until(settler.remake(charge("a"), true));
   await clock.until(settler.remake(charge("b")));
   expect(events).toEqual(["a stored", "again-a stored again", "again-b stored"]);
+});
+
+test("a charge that the store has lost tells nobody of its old money, whatever becomes of it; of its new money it does", async () => {
+  const told: unknown[] = [];
+  renew = async (lost, _told, isConcluded) => {
+    told.push(isConcluded);
+    return charge(`again-${lost.requestId}`);
+  };
+  behave = ([id]) => (id === "again-again-a" ? "refuse" : "fence");
+  await clock.until(settler.remake(charge("a"), true));
+  expect(told).toEqual([true, false]);
+  keptFrom = Number.MAX_SAFE_INTEGER;
+  await clock.until(settler.remake(charge("b"), true));
+  expect(events).toEqual(["again-again-a refused", "b refused again"]);
 });

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { type Linked, LinkedList } from "#lib/workarounds/linked-list.ts";
 import { type ConnectOptions, Connector } from "./connect.ts";
 import { type Carried, Connection, checkMessage } from "./connection.ts";
+import { IdleConnections } from "./idle-connections.ts";
 import { type HttpCall, HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
 
 /** How a pool connects. */
@@ -12,14 +13,6 @@ export interface PoolOptions extends ConnectOptions {
   readonly silenceTimeoutMs: number;
 }
 
-/** Milliseconds. Less than engines keep idle connections (5 s): otherwise a call may meet one that is closing. */
-const usualIdleMs = 3000;
-/**
- * The longest time to keep an idle connection where the server promises more, and the margin before the promise ends,
- * in milliseconds.
- */
-const longestIdleMs = 60_000;
-const idleMarginMs = 2000;
 /** Silence is counted in ticks of one timer: exact enough for a backstop, and no byte touches a timer. */
 const turnsOfSilence = 8;
 const longestTurnMs = 1000;
@@ -30,13 +23,6 @@ const longestTurnMs = 1000;
  */
 const beginningsAtOnce = 16;
 const beginningsMs = 5;
-
-/** A connection without a call. */
-interface Idle {
-  readonly connection: Connection<Call>;
-  /** On the monotonic clock. */
-  readonly until: number;
-}
 
 /** A call, waiting for a connection or running on one. */
 interface Call extends Carried, Linked<Call> {
@@ -54,8 +40,7 @@ export class HttpPool {
   readonly #connector: Connector;
   readonly #connecting = new Set<Socket>();
   readonly #open = new Set<Connection<Call>>();
-  /** The one that has been idle longest is first, and is used first: the last one may be about to be closed. */
-  readonly #idle: Idle[] = [];
+  readonly #idle: IdleConnections<Call>;
   readonly #waiting = new LinkedList<Call>();
   /** Calls whose kept connection ended: they wait for a new one. */
   readonly #again = new LinkedList<Call>();
@@ -72,6 +57,7 @@ export class HttpPool {
     this.#host = new URL(origin).host;
     this.#options = options;
     this.#connector = new Connector(origin, options);
+    this.#idle = new IdleConnections(options.clock);
     this.#turnMs = Math.min(longestTurnMs, Math.ceil(options.silenceTimeoutMs / turnsOfSilence));
   }
 
@@ -136,7 +122,7 @@ export class HttpPool {
   /** Gives idle connections to waiting calls, first come first served, and opens more where the limit allows. */
   #serve(): void {
     for (let call = this.#waiting.first; call !== undefined; call = this.#waiting.first) {
-      const connection = this.#takeIdle();
+      const connection = this.#idle.take();
       if (connection === undefined) {
         break;
       }
@@ -209,30 +195,15 @@ export class HttpPool {
   }
 
   #keep(connection: Connection<Call>, promisedSeconds: number | undefined): void {
-    const idleMs =
-      promisedSeconds === undefined ? usualIdleMs : Math.min(longestIdleMs, promisedSeconds * 1000 - idleMarginMs);
-    this.#idle.push({ connection, until: this.#options.clock.monotonic() + idleMs });
+    this.#idle.keep(connection, promisedSeconds);
     if (this.#waiting.size > 0) {
       this.#serveSoon();
     }
   }
 
-  #takeIdle(): Connection<Call> | undefined {
-    for (let idle = this.#idle.shift(); idle !== undefined; idle = this.#idle.shift()) {
-      if (idle.until > this.#options.clock.monotonic()) {
-        return idle.connection;
-      }
-      idle.connection.destroy();
-    }
-    return undefined;
-  }
-
   #drop(connection: Connection<Call>): void {
     this.#open.delete(connection);
-    const index = this.#idle.findIndex((idle) => idle.connection === connection);
-    if (index !== -1) {
-      this.#idle.splice(index, 1);
-    }
+    this.#idle.delete(connection);
     if (this.#open.size === 0) {
       this.#stopTicking?.();
       this.#stopTicking = undefined;
@@ -253,12 +224,7 @@ export class HttpPool {
   }
 
   #tick(): void {
-    const now = this.#options.clock.monotonic();
-    for (const { connection, until } of [...this.#idle]) {
-      if (until <= now) {
-        connection.destroy();
-      }
-    }
+    this.#idle.closeOld();
     const mostSilentTurns = Math.ceil(this.#options.silenceTimeoutMs / this.#turnMs);
     for (const connection of [...this.#open]) {
       connection.tick(mostSilentTurns);

@@ -1,0 +1,122 @@
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import type { Found } from "#gen/tollgate/find/v1/find_service_pb.js";
+import { find } from "../../contract/clients.ts";
+import { toMessage } from "../../contract/failure.ts";
+import { useQuery } from "../../parts/calls/use-query.ts";
+import { Clip } from "../../parts/figures/clip.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
+import { Field } from "../../parts/forms/field.tsx";
+import { navigate } from "../router.ts";
+import { shownEntries } from "../shell/navigation.tsx";
+import { pageOfFound } from "./found-pages.ts";
+
+const isOpen = signal(false);
+
+/** Opens the finder with Ctrl-K, and on a Mac with ⌘K. Returns the function that ends it. */
+function listen(): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      isOpen.value = true;
+    }
+  };
+  addEventListener("keydown", onKey);
+  return () => removeEventListener("keydown", onKey);
+}
+
+/** The way to anything: a button that looks like a field, and a dialog that finds. */
+export function Finder() {
+  useEffect(listen, []);
+  return (
+    <>
+      <button
+        type="button"
+        class="finder-button"
+        aria-keyshortcuts="Control+K"
+        onClick={() => {
+          isOpen.value = true;
+        }}
+      >
+        Find… <kbd>Ctrl K</kbd>
+      </button>
+      {isOpen.value && <FinderDialog />}
+    </>
+  );
+}
+
+interface Way {
+  readonly to: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+function FinderDialog() {
+  const [text, setText] = useState("");
+  const wanted = text.trim();
+  const { data = [], error } = useQuery((signal) => search(wanted, signal), [], undefined, wanted);
+  const close = () => {
+    isOpen.value = false;
+  };
+  const ways = [...data, ...pages(wanted)];
+  const go = (way: Way | undefined) => {
+    if (way !== undefined) {
+      close();
+      navigate(way.to);
+    }
+  };
+  return (
+    <Dialog title="Find anything" onClose={close}>
+      <form
+        class="finder"
+        onSubmit={(event) => {
+          event.preventDefault();
+          go(ways[0]);
+        }}
+      >
+        <Field
+          label="Request id, account, key, payment, model, server or page"
+          name="find"
+          value={text}
+          onInput={setText}
+          hasFocus
+          hint="Of a key, its last four characters are enough. Enter opens the first."
+        />
+        <ul class="finder-list" aria-label="Found">
+          {ways.map((way) => (
+            <li key={`${way.kind} ${way.to} ${way.name}`}>
+              <a href={way.to} onClick={close}>
+                <span class="small muted">{way.kind}</span> <Clip text={way.name} />
+              </a>
+            </li>
+          ))}
+        </ul>
+        <p role="status" class="small muted">
+          {error === undefined ? wanted !== "" && ways.length === 0 && "Nothing is called that." : toMessage(error)}
+        </p>
+        <div class="actions">
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+async function search(text: string, signal: AbortSignal): Promise<readonly Way[]> {
+  if (text.length < 2) {
+    return [];
+  }
+  const { found } = await find.findAnything({ text, pageSize: 8 }, { signal });
+  return found.map((one: Found) => ({
+    to: pageOfFound(one),
+    name: [one.name || one.id, one.mark].filter(Boolean).join(" "),
+    kind: one.kind,
+  }));
+}
+
+function pages(text: string): readonly Way[] {
+  const entries = shownEntries().filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return entries.map(({ name, path: to }) => ({ to, name, kind: "page" }));
+}

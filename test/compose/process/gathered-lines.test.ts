@@ -1,0 +1,34 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import { GatheredLines } from "#src/compose/process/gathered-lines.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+
+let clock: ManualClock;
+let done: string[];
+let lines: GatheredLines;
+beforeEach(() => {
+  clock = new ManualClock();
+  done = [];
+  const output = { write: (line: string) => done.push(line), flush: () => done.push("flush") };
+  lines = new GatheredLines(output, 100, clock);
+});
+
+test("nothing is timed and nothing is written while no line comes", () => {
+  expect(clock.pending).toBe(0);
+  clock.advance(1000);
+  expect(done).toEqual([]);
+});
+
+test("lines are written together, so many milliseconds after the first one", () => {
+  lines.write("1");
+  clock.advance(60);
+  lines.write("2");
+  expect(clock.pending).toBe(1);
+  clock.advance(39);
+  expect(done).toEqual(["1", "2"]);
+  clock.advance(1);
+  expect(done).toEqual(["1", "2", "flush"]);
+  lines.write("3");
+  clock.advance(100);
+  expect(done).toEqual(["1", "2", "flush", "3", "flush"]);
+  expect(clock.pending).toBe(0);
+});

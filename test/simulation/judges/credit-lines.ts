@@ -1,0 +1,116 @@
+import type { World } from "../world.ts";
+
+/** SQL: what an account owes on its credit line, among what triggers see. */
+export const owedBy = (account: string) => `(select coalesce(sum(spent - repaid + (
+    select coalesce(sum(slice.spent), 0) from main.slice where slice.lot_id = credit.id and open)), 0)
+  from main.lot credit where credit.account_id = ${account} and credit.kind = 'credit')`;
+
+/** What was owed when money went back, and credit that was leased for an account beyond its line. */
+const listen = `
+  create temp table if not exists refund_birth (payment_id text primary key, owed integer not null);
+  create temp table if not exists beyond_line (slice_id text primary key, account_id text not null);
+  create temp trigger if not exists refund_is_born after insert on main.payment when new.kind = 'refund'
+  begin
+    insert or ignore into refund_birth
+    select new.id, debt + ${owedBy("new.account_id")} from main.account where id = new.account_id;
+  end;
+  ${["insert", "update of granted"]
+    .map(
+      (event) => `
+  create temp trigger if not exists credit_is_leased_by_${event.slice(0, 6)} after ${event} on main.slice
+  when (${event === "insert" ? "true" : "new.granted > old.granted"})
+    and (select kind from main.lot where id = new.lot_id) = 'credit'
+    and (select sum(granted - refunded - repaid) from main.lot where account_id = new.account_id and kind = 'credit')
+      > (select credit_line from main.account where id = new.account_id)
+  begin
+    insert or ignore into beyond_line values (new.id, new.account_id);
+  end;`,
+    )
+    .join("")}
+  delete from temp.refund_birth;
+  delete from temp.beyond_line;`;
+
+const stopListening = `
+  drop table temp.refund_birth; drop trigger if exists temp.refund_is_born; drop table temp.beyond_line;
+  drop trigger if exists temp.credit_is_leased_by_insert; drop trigger if exists temp.credit_is_leased_by_update;`;
+
+const dayMs = 86_400_000;
+/** Milliseconds after which cores have fitted credit lines to other prices, once all works. */
+const noticedMs = 130_000;
+
+/** Judges credit lines: how far they are drawn, what repays them, and at which prices what is left is granted anew. */
+export class CreditLineJudge {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+    world.server.database.exec(listen);
+  }
+
+  judge(): void {
+    this.#judgeRepayments();
+    this.#judgeLines();
+    this.#judgeLeases();
+    this.#world.server.database.exec(stopListening);
+  }
+
+  /** A credit line is repaid out of bought money alone, and no money goes back while anything is owed. */
+  #judgeRepayments(): void {
+    const { server, history } = this.#world;
+    const given = server.tables.all<{ account: string; repaid: number; bought: number }>(
+      `select account, repaid, bought from (
+         select account_id as account, sum(case entry.kind when 'repaid' then amount else 0 end) as repaid,
+           sum(case when entry.kind = 'debt' and lot.kind = 'paid' then amount else 0 end) as bought
+         from lot_entry entry join lot on lot.id = lot_id where entry.kind in ('debt', 'repaid') group by account_id, entry.at) moment
+       where repaid > bought`,
+    );
+    for (const { account, repaid, bought } of given) {
+      history.violation(
+        "debts",
+        `account ${account} repaid ${repaid} on its credit line, and bought money paid ${bought}`,
+      );
+    }
+    const back = server.tables.all<{ id: string; owed: number }>(
+      "select id, birth.owed from payment join temp.refund_birth birth on payment_id = id where birth.owed > 0",
+    );
+    for (const { id, owed } of back) {
+      history.violation("debts", `refund ${id} went back while ${owed} was owed`);
+    }
+  }
+
+  /** What is repaid of a credit line can be drawn again, and what is left of it has the prices of the day. */
+  #judgeLines(): void {
+    const { server, history, timeline, trueTime } = this.#world;
+    const less = server.tables.all<{ id: string; line: number; drawable: number }>(
+      `select id, line, drawable from (
+         select account.id, credit_line as line, coalesce(sum(granted - refunded - repaid), 0) as drawable
+         from account left join lot on lot.account_id = account.id and kind = 'credit' where credit_line > 0 group by account.id) lines
+       where drawable < line`,
+    );
+    for (const { id, line, drawable } of less) {
+      history.violation("debts", `account ${id} may owe ${line}, and has no more than ${drawable}`);
+    }
+    const day = Math.floor((trueTime - noticedMs) / dayMs) * dayMs;
+    const old = server.tables.all<{ id: string }>(
+      `select id from lot where kind = 'credit' and expires_at is null and created_at < ? and granted > spent + refunded and exists (
+         select 1 from price_version later where later.id > price_version_id and later.published_at < ?)`,
+      ...[day, trueTime - noticedMs],
+    );
+    for (const { id } of timeline.now > noticedMs ? old : []) {
+      history.violation("prices", `what is left of a credit line, lot ${id}, has prices of an earlier day`);
+    }
+  }
+
+  /** Nothing is leased of a line that fell below what is owed. */
+  #judgeLeases(): void {
+    const { server, history, wentBack } = this.#world;
+    const beyond = wentBack
+      ? []
+      : server.tables.all<{ id: string; account: string }>(
+          "select slice_id as id, account_id as account from temp.beyond_line",
+        );
+    for (const { id, account } of beyond) {
+      history.violation("debts", `slice ${id} was leased for account ${account}, which owes its line`);
+    }
+  }
+}
