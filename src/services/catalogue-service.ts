@@ -6,7 +6,7 @@ import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { readPage, toPageOf } from "#lib/rpc/pages.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "#src/fleet/catalogue/interface.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
-import { type OwnTerms, ownRates } from "#src/money/model/own-prices.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/prices/own-prices.ts";
 import type { Prices } from "#src/money/model/rates.ts";
 import type { ModelPriceDays } from "#src/money/prices/price-days.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/time/clock.ts";
-import type { OwnTerms } from "../model/own-prices.ts";
+import type { OwnTerms } from "../model/prices/own-prices.ts";
 
 /** Own prices are read again after this long. */
 const freshMs = 10_000;

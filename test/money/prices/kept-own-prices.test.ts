@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import type { OwnTerms } from "#src/money/model/own-prices.ts";
+import type { OwnTerms } from "#src/money/model/prices/own-prices.ts";
 import { keepOwnPrices } from "#src/money/prices/kept-own-prices.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
