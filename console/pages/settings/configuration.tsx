@@ -71,7 +71,7 @@ function Settings({ rows }: { readonly rows: readonly Setting[] }) {
 /** A file by its name and line. The title has its folder, too. */
 function Origin({ origin }: { readonly origin: string }) {
   return (
-    <span title={origin}>
+    <span class="origin" title={origin}>
       <Badge tone="good">{origin.split("/").at(-1)}</Badge>
     </span>
   );
