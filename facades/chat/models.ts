@@ -4,7 +4,7 @@ import { listingOf } from "../http/feeds/listing.ts";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 import { takenSampling } from "./request/sampling.ts";
 
-/** The served models with their current prices. */
+/** The served models with their current prices: the own ones of the account whose key asks. */
 export function modelList(models: readonly CoreModel[]): ListModelsResponse {
   return { $typeName: "tollgate.chat.v1.ListModelsResponse", object: "list", data: models.map(modelInfo) };
 }
@@ -12,6 +12,7 @@ export function modelList(models: readonly CoreModel[]): ListModelsResponse {
 /** A served model in this surface's format, with the fields of aggregators whose listings clients read. */
 export function modelInfo(model: CoreModel): Model {
   const isEmbedding = model.kind === ModelKind.EMBEDDING;
+  const rates = model.ownRates ?? model;
   const output = isEmbedding ? "embeddings" : "text";
   return {
     $typeName: "tollgate.chat.v1.Model",
@@ -24,16 +25,16 @@ export function modelInfo(model: CoreModel): Model {
     contextLength: model.contextLength,
     pricing: {
       $typeName: "tollgate.chat.v1.ModelPricing",
-      prompt: usdPerToken(model.inputPicoUsdPerToken),
-      completion: usdPerToken(model.outputPicoUsdPerToken),
+      prompt: usdPerToken(rates.inputPicoUsdPerToken),
+      completion: usdPerToken(rates.outputPicoUsdPerToken),
       image: "0",
       request: "0",
-      inputCacheRead: usdPerToken(model.inputPicoUsdPerToken),
+      inputCacheRead: usdPerToken(rates.inputPicoUsdPerToken),
     },
     pricePerMillion: {
       $typeName: "tollgate.chat.v1.ModelPricePerMillion",
-      input: usdPerMillion(model.inputPicoUsdPerToken),
-      output: usdPerMillion(model.outputPicoUsdPerToken),
+      input: usdPerMillion(rates.inputPicoUsdPerToken),
+      output: usdPerMillion(rates.outputPicoUsdPerToken),
       currency: "USD",
     },
     topProvider: {
@@ -54,7 +55,7 @@ export function modelInfo(model: CoreModel): Model {
 }
 
 const generationParameters = [
-  ...takenSampling.map(([, { name }]) => name),
+  ...takenSampling.map(({ name }) => name),
   "max_tokens",
   "parallel_tool_calls",
   "stop",

@@ -45,6 +45,9 @@ import { chatStream } from "./response/stream.ts";
 const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
 const writeCompletion = jsonEncoder(CompletionSchema);
 const writeEmbeddings = jsonEncoder(CreateEmbeddingResponseSchema);
+/** A key may be allowed some models alone, and its account may have own prices: no cache may give them to others. */
+const ofCaller = { "cache-control": "private", vary: "authorization, x-api-key" };
+
 const writeModels = jsonEncoder(ListModelsResponseSchema);
 const writeModel = jsonEncoder(ModelSchema);
 const writeKey = jsonEncoder(GetKeyResponseSchema);
@@ -157,6 +160,7 @@ export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Su
             exchange.send(
               200,
               schemaVersion === undefined ? writeModels(modelList(models)) : writeProviderDocument(models),
+              ofCaller,
             );
           },
 
@@ -165,7 +169,7 @@ export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Su
             if (model === undefined) {
               throw new Error(`the catalogue answered without the model ${id}`);
             }
-            exchange.send(200, writeModel(modelInfo(model)));
+            exchange.send(200, writeModel(modelInfo(model)), ofCaller);
           },
 
           async getKey(_request, exchange) {

@@ -27,11 +27,18 @@ export const samplingFields = {
   repetitionPenalty: { name: "repetition_penalty", bounds: readBounds("repetitionPenalty") },
 } as const satisfies Record<SamplingField, { readonly name: string; readonly bounds?: Bounds }>;
 
-/** The fields in the table's order. */
-export const samplingEntries = Object.entries(samplingFields) as readonly (readonly [
-  SamplingField,
-  { readonly name: string; readonly bounds?: Bounds },
-])[];
+/** A field of the table. */
+interface SamplingEntry {
+  readonly field: SamplingField;
+  readonly name: string;
+  readonly bounds?: Bounds;
+}
+
+/** The fields in the table's order: objects, since taking pairs apart costs each request an iterator a field. */
+export const samplingEntries: readonly SamplingEntry[] = Object.entries(samplingFields).map(([field, entry]) => ({
+  ...entry,
+  field: field as SamplingField,
+}));
 
 function readBounds(field: SamplingField): Bounds {
   const { minimum, above, maximum } = getOption(SamplingSchema.field[field], rules);

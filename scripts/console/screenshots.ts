@@ -49,7 +49,7 @@ const scenes: readonly Scene[] = [
   {
     name: "requests",
     path: () => "/requests?outcome=refused",
-    act: (page) => page.getByText("account frozen", { exact: true }).first().waitFor(),
+    act: (page) => page.getByRole("table").getByText("account frozen").first().waitFor(),
   },
   { name: "keys", path: ({ accountId }) => `/keys?account=${accountId}` },
   { name: "models", path: () => "/models" },

@@ -46,7 +46,7 @@ export async function core(options: CoreOptions): Promise<void> {
   const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, control, settings);
   const addresses = await serveCore(composed, config, lifecycle, admin.doors, tls);
   reloadOnHangup({ file: options.config, load: () => loadConfig(options.config) }, config, composed, lifecycle, logger);
-  await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address });
+  await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address }, config.site.address);
 }
 
 /** Facades have many streams, whose readers may be slow. */

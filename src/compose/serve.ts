@@ -100,7 +100,7 @@ async function start(
     await greet({ secrets, embedded, demo, url, page, transport: own });
   }
   const all = { http, ...(page && { console: page.address }), ...addresses, admin: admin.address };
-  await announceReady(lifecycle, logger, secrets.dataDir, all);
+  await announceReady(lifecycle, logger, secrets.dataDir, all, config.site.address);
 }
 
 /** Prints where everything is, and how the operator signs in. */

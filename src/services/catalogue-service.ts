@@ -6,6 +6,7 @@ import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { readPage, toPageOf } from "#lib/rpc/pages.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "#src/fleet/catalogue/interface.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/prices/own-prices.ts";
 import type { Prices } from "#src/money/model/rates.ts";
 import type { ModelPriceDays } from "#src/money/prices/price-days.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
@@ -15,6 +16,8 @@ interface Dependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
+  /** An account's own prices. Undefined: it has none, or they are not known at the moment. */
+  readonly ownTerms: (accountId: string) => Promise<OwnTerms | undefined>;
   /** Stores an operator's drain of a server, for all cores and across restarts. */
   readonly onDrain: (server: string, draining: boolean) => Promise<void>;
   /** The prices of the served models in the last 30 days. */
@@ -26,10 +29,17 @@ export function createCatalogueService({
   catalogue,
   prices,
   fleet,
+  ownTerms,
   onDrain,
   priceDays,
 }: Dependencies): ServiceImpl<typeof CatalogueService> {
-  const modelOf = (model: ServedModel) => describe(model, prices);
+  /** Describes models for a caller: with the own prices of the account whose key calls. */
+  async function describeFor({ values }: Pick<HandlerContext, "values">) {
+    const principal = values.get(principalKey);
+    const terms =
+      principal?.kind === "caller" && principal.keyId !== "" ? await ownTerms(principal.accountId) : undefined;
+    return (model: ServedModel) => describe(model, prices, terms);
+  }
   /** Notes a server before its change, for the audit log. */
   function keepServer(context: HandlerContext, serverId: string): void {
     const server = fleet.servers().find(({ id }) => id === serverId);
@@ -42,10 +52,13 @@ export function createCatalogueService({
     async listModels(request, context) {
       const models = catalogue.list(allowedTo(context));
       const { entries, nextPageToken } = await readPage("models", request, toPageOf(models, toId), toId);
-      return { models: entries.map(modelOf), nextPageToken };
+      return { models: entries.map(await describeFor(context)), nextPageToken };
     },
 
-    getModel: ({ model }, context) => ({ model: modelOf(catalogue.get(model, allowedTo(context))) }),
+    async getModel({ model }, context) {
+      const found = catalogue.get(model, allowedTo(context));
+      return { model: (await describeFor(context))(found) };
+    },
 
     async listPriceDays() {
       const days = await priceDays();
@@ -112,8 +125,9 @@ const thinkingModes = {
   default_on: ThinkingMode.DEFAULT_ON,
 } as const;
 
-function describe(model: ServedModel, prices: Prices): Model {
+function describe(model: ServedModel, prices: Prices, terms: OwnTerms | undefined): Model {
   const rates = prices.live(model.id);
+  const own = terms && ownRates(rates, terms, model.id);
   const generates = model.kind === "generation";
   return {
     $typeName: "tollgate.catalogue.v1.Model",
@@ -124,6 +138,13 @@ function describe(model: ServedModel, prices: Prices): Model {
     maxOutputTokens: generates ? (model.max_output ?? model.context_length) : 0,
     inputPicoUsdPerToken: BigInt(rates.input),
     outputPicoUsdPerToken: BigInt(rates.output),
+    ...(own && {
+      ownRates: {
+        $typeName: "tollgate.catalogue.v1.OwnRates" as const,
+        inputPicoUsdPerToken: BigInt(own.input),
+        outputPicoUsdPerToken: BigInt(own.output),
+      },
+    }),
     thinking: thinkingModes[model.thinking.mode],
     thinkingDepths: model.thinking.depths,
     createdAt: timestampFromDate(model.createdAt),

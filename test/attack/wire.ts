@@ -64,24 +64,24 @@ export async function callGrpc(
     createConnection: () => connect({ host, port: Number(port), localAddress: from }),
   });
   session.on("error", () => {});
-  const timer = setTimeout(() => session.destroy(), mostMs);
+  const signal = AbortSignal.timeout(mostMs);
   await Promise.all(
     authorizations.map(
       (authorization) =>
         new Promise<void>((resolve) => {
-          const call = session.request({
+          const head = {
             ":method": "POST",
             ":path": path,
             "content-type": "application/grpc",
             te: "trailers",
             authorization,
-          });
+          };
+          const call = session.request(head, { signal });
           call.on("error", () => {}).once("close", resolve);
           call.resume().end(body);
         }),
     ),
   );
-  clearTimeout(timer);
   session.destroy();
 }
 

@@ -8,6 +8,7 @@ import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
 import { statement } from "./history/statement.ts";
+import { labels } from "./ledger/labels.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
@@ -32,6 +33,7 @@ import { usage } from "./usage/usage.ts";
 export const scenarios: readonly Scenario[] = [
   ...loadScenarios,
   ledger,
+  labels,
   routing,
   choice,
   eightCores,

@@ -167,7 +167,8 @@ describe.each(dialects)("on %s", (dialect) => {
   test("a refund that Stripe refuses since the dashboard was faster leaves no credit for money that went back", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);
-    stripe.faults.failing = 9;
+    // Who carries refunds on may ask as well.
+    stripe.faults.failing = Number.POSITIVE_INFINITY;
     expect(await reasonOf(refund(reference, 10))).toBe(Reason.PAYMENT_PROVIDER_FAILED);
     stripe.faults.failing = 0;
     stripe.bank.refund(reference, undefined);

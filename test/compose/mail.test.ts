@@ -33,6 +33,11 @@ test("the real program tells an account by mail that it is frozen, and an operat
   }
 }, 60_000);
 
+interface Invited {
+  readonly token: string;
+  readonly url: string;
+}
+
 test("an invitation that names an address comes there by mail, with its link", async () => {
   await using server = await MailServer.start();
   const site = await createSite({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
@@ -45,7 +50,8 @@ test("an invitation that names an address comes there by mail, with its link", a
   try {
     const { id } = (await tollgate.admin("accounts", "create", "--name", "Ada's")) as { id: string };
     const invite = ["accounts", "invite", id, "--role", "developer"];
-    const { token } = (await tollgate.admin(...invite, "--email", "bob@example.com")) as { token: string };
+    const { token, url } = (await tollgate.admin(...invite, "--email", "bob@example.com")) as Invited;
+    expect(url).toBe(`https://console.example.com/invitation/${token}`);
     await eventually("the invitation is mailed", () => server.mails.length === 1);
     const [{ to, source } = { to: [], source: "" }] = server.mails;
     expect(to).toEqual(["bob@example.com"]);

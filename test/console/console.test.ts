@@ -4,10 +4,12 @@ import { findThings } from "./find-life.ts";
 import { openFirst } from "./first-opened.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
+import { judgeDialogs } from "./judge-dialogs.ts";
 import { liveByKeyboard } from "./keyboard-life.ts";
 import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
+import { signInAtOwnHost } from "./own-host.ts";
 import { pointAtPlots } from "./plots-life.ts";
 import { steerBySettings } from "./settings-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
@@ -144,6 +146,10 @@ test("every page has one heading, fits 360 pixels, and gives nothing to find fau
   expect(await together().judged).toEqual([]);
 }, 240_000);
 
+test("dialogs of operators and members give nothing to find fault with in either theme", async () => {
+  expect(await judgeDialogs(stage)).toEqual([]);
+}, 240_000);
+
 test("a cold overview weighs less than its budget and asks no other host", async () => {
   const { bytes, hosts } = await weigh(stage);
   expect(bytes).toBeLessThan(heaviest);
@@ -173,6 +179,10 @@ test("what the page shows is what the ledger holds", async () => {
   );
   expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
   await context.close();
+});
+
+test("at a host of its own the console has a cookie that other servers of this machine never get at theirs", async () => {
+  expect(await signInAtOwnHost(stage)).toEqual(["tollgate.localhost"]);
 });
 
 test("no page broke a policy or threw an error", () => {

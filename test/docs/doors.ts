@@ -438,6 +438,7 @@ export const doors: Readonly<Record<string, Doors>> = {
         "AccountsService.GetAccountPrices proposed",
       ],
       ...["AccountsService.SetAccountPrices own_prices.fixed", "AccountsService.GetAccountPrices > prices"],
+      "CatalogueService.ListModels > models.own_rates",
       "PaymentsService.GetPaymentOptions account_id",
     ],
     cli: [

@@ -242,6 +242,27 @@ test("any key reads the statement of days that are over, as lines; others are re
   expect((await read(`/v1/statement?from=${from}`, "wrong")).status).toBe(401);
 });
 
+test("a list of models has the account's own prices for its keys, and the general ones for everybody else", async () => {
+  const accountId = (await operator.createAccount({})).account?.id ?? "";
+  await operator.setAccountPrices({ accountId, ownPrices: { discountBasisPoints: 5000 } });
+  const { secret } = await operator.createKey({ accountId, name: "laptop" });
+  const priceOf = async (headers: Record<string, string>) => {
+    const { data } = (await (await fetch(`${service.url}/v1/models`, { headers })).json()) as {
+      data: { id: string; pricing: { prompt: string } }[];
+    };
+    return Number(data.find(({ id }) => id === models.plain)?.pricing.prompt);
+  };
+  const general = await priceOf({});
+  expect(general).toBeGreaterThan(0);
+  expect(await priceOf({ authorization: `Bearer ${service.key}` })).toBe(general);
+  expect(await priceOf({ authorization: `Bearer ${secret}` })).toBeCloseTo(general / 2, 12);
+  const one = await fetch(`${service.url}/v1/models/${models.plain}`, {
+    headers: { authorization: `Bearer ${secret}` },
+  });
+  expect(one.headers.get("cache-control")).toBe("private");
+  expect(Number(((await one.json()) as { pricing: { prompt: string } }).pricing.prompt)).toBeCloseTo(general / 2, 12);
+});
+
 test("an account sees the prices that its next payment locks in, beside the general ones", async () => {
   const accountId = (await operator.createAccount({})).account?.id ?? "";
   const { secret } = await operator.createKey({ accountId });

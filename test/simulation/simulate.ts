@@ -166,6 +166,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   reasons.judge();
   judgeAnswers(world);
   judgeWallets(world);
+  creditLines.judgeOwed();
   usageEvents.judge();
   judgeThresholds(world);
   judgeJournals(world, await endAll(world));

@@ -35,7 +35,7 @@ export default function AccountsPage() {
         )
       }
     >
-      <div class="fields filter wide">
+      <div class="fields filter across-page">
         <Field
           label="Find an account"
           name="find"

@@ -66,7 +66,7 @@ export default function PlaygroundPage() {
           onSend={begin}
           onStop={() => shown.map(({ stop }) => stop())}
         />
-        <div class="stack">
+        <div class="stack conversation">
           <div class="columns">
             {shown.map((conversation, index) => (
               <Answers

@@ -68,7 +68,7 @@ function RequestFacts({
 }: {
   readonly request: Request;
 }) {
-  const account = <code class="id">{accountId}</code>;
+  const account = <code>{accountId}</code>;
   const facts = [
     { name: "When", value: <Time at={at} /> },
     { name: "Status", value: httpStatus === 0 ? "none: it came over gRPC" : String(httpStatus) },
@@ -80,7 +80,7 @@ function RequestFacts({
       name: "Account",
       value: accountId && (isCustomer.value ? account : <a href={`/accounts/${accountId}`}>{account}</a>),
     },
-    { name: "Key", value: keyId && <code class="id">{keyId}</code> },
+    { name: "Key", value: keyId && <code>{keyId}</code> },
     { name: "Left out", value: leftOut > 0n && `${leftOut} like it, shortly before` },
   ];
   return <Facts facts={facts} />;

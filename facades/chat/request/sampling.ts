@@ -8,13 +8,13 @@ import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.j
 import { samplingEntries } from "#lib/inference/sampling.ts";
 
 /** The sampling fields that this surface accepts, and their names in its JSON. */
-export const takenSampling = samplingEntries.filter(([field]) => field in CreateChatCompletionRequestSchema.field);
+export const takenSampling = samplingEntries.filter(({ field }) => field in CreateChatCompletionRequestSchema.field);
 
 /** The sampling of a request. Absent fields stay absent. */
 export function toSampling(request: CreateChatCompletionRequest | CreateCompletionRequest): Sampling {
   const asked = request as unknown as Readonly<Record<string, unknown>>;
   const sampling: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };
-  for (const [field] of takenSampling) {
+  for (const { field } of takenSampling) {
     if (asked[field] !== undefined) {
       sampling[field] = asked[field];
     }

@@ -39,7 +39,7 @@ export function listingOf({ card, kind, maxOutputTokens, thinking }: CoreModel):
   };
 }
 
-const samplingParameters = [...samplingEntries.map(([, { name }]) => name), "max_tokens", "stop"].sort();
+const samplingParameters = [...samplingEntries.map(({ name }) => name), "max_tokens", "stop"].sort();
 
 /** What a model can do, in OpenRouter's words. */
 export function featuresOf(thinking: ThinkingMode): string[] {

@@ -67,7 +67,7 @@ function describeText({ maxOutputTokens, outputPicoUsdPerToken, thinking }: Mode
 }
 
 /** The fields that control how tokens are chosen, with the contract's bounds. */
-const sampling = Object.fromEntries(samplingEntries.map(([, { name, bounds }]) => [name, toParameter(bounds)]));
+const sampling = Object.fromEntries(samplingEntries.map(({ name, bounds }) => [name, toParameter(bounds)]));
 
 function toParameter(bounds: Bounds | undefined) {
   return bounds === undefined

@@ -18,7 +18,7 @@ export function renderHome(
   const cards = models.map((model) => {
     const plot = plotPrices(prices.find(({ model: id }) => id === model.id));
     const href = escapeHtml(`${pages}${pathOf(model)}`);
-    return `<li class="card"><h3><a href="${href}">${escapeHtml(nameOf(model))}</a></h3><p class="small id">${escapeHtml(model.id)}</p>${describeModel(model)}${plot}</li>`;
+    return `<li class="card"><h3><a href="${href}">${escapeHtml(nameOf(model))}</a></h3>${model.displayName ? `<p class="small id">${escapeHtml(model.id)}</p>` : ""}${describeModel(model)}${plot}</li>`;
   });
   return {
     title: "Open models by API, with live prices",

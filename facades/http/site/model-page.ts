@@ -28,7 +28,7 @@ export function renderModel(
       description ||
       `${name}: ${priceOf(model.inputPicoUsdPerToken)} for 1M input tokens, with one key for all models.`,
     body: `<h1>${escapeHtml(name)}</h1>
-<p><code>${escapeHtml(model.id)}</code></p>
+${model.displayName ? `<p><code>${escapeHtml(model.id)}</code></p>` : ""}
 ${description === "" ? "" : `<p>${escapeHtml(description)}</p>`}
 <div class="card">${describeModel(model)}${plotPrices(prices)}</div>
 ${history === undefined ? "" : `<h2>The last 90 days</h2>${describeHistory(history, now)}`}

@@ -9,6 +9,8 @@ import { createEngine } from "#src/fleet/engines/drivers/create-engine.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { KeptDrains } from "#src/fleet/kept-drains.ts";
 import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
+import { keepOwnPrices } from "#src/money/prices/kept-own-prices.ts";
+import { readOwnPrices } from "#src/money/prices/own-prices.ts";
 import { readPriceDays } from "#src/money/prices/price-days.ts";
 import { createCatalogueService } from "#src/services/catalogue-service.ts";
 import { traceEngine } from "#src/telemetry/traces/engine.ts";
@@ -48,11 +50,15 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
   const stopFollowing = kept.follow();
   const ids = () => catalogue.list().map(({ id }) => id);
   const priceDays = keep(clock, keptMs, () => readPriceDays(storage, ids(), clock.now()));
+  const ownTerms = keepOwnPrices(clock, (accountId) => readOwnPrices(storage.orm.em.fork(), accountId));
   const onDrain = (server: string, draining: boolean) => kept.keep(server, draining);
   return {
     fleet,
     services: [
-      registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain, priceDays })),
+      registration(
+        CatalogueService,
+        createCatalogueService({ catalogue, prices, fleet, ownTerms, onDrain, priceDays }),
+      ),
     ],
     async stop() {
       stopFollowing();

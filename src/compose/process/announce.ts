@@ -5,16 +5,17 @@ import type { Lifecycle } from "./lifecycle.ts";
 
 /**
  * Announces that the process is ready: in the log, and in the data directory, where the command line finds a running
- * core.
+ * core, and with `site` where people find its console.
  */
 export async function announceReady(
   lifecycle: Lifecycle,
   logger: Logger,
   dataDir: string,
   addresses: Readonly<Record<string, string>>,
+  site: string | undefined,
 ): Promise<void> {
   try {
-    await announceRunning(dataDir, addresses);
+    await announceRunning(dataDir, { ...addresses, ...(site !== undefined && { site }) });
   } catch (error) {
     logger.warn({ err: error }, "the command line has to be given --core: running.json cannot be written");
   }

@@ -7,10 +7,10 @@ import { GatheredLines } from "./gathered-lines.ts";
 export type LogFormat = "json" | "pretty";
 
 /**
- * JSON lines are gathered for this long, in milliseconds, or until they have this many bytes: one system call a line
- * would cost more than everything else about it. The end of the process writes the rest.
+ * JSON lines are gathered for so many milliseconds, or until they have so many characters: one system call a line would cost
+ * more than everything else about it. The end of the process writes the rest.
  */
-const [gatheringMs, minLength] = [100, 8 * 1024];
+const gathering = { ms: 100, length: 8 * 1024 };
 /** The most bytes of lines that wait for a slow reader of the log. Further lines are lost. */
 const maxWaiting = 16 * 1024 * 1024;
 
@@ -18,9 +18,16 @@ const maxWaiting = 16 * 1024 * 1024;
 export function createLogger(format: LogFormat): Logger {
   const level = process.env.TOLLGATE_LOG_LEVEL ?? "info";
   if (format === "json") {
-    const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, minLength });
-    const lines = new GatheredLines(output, gatheringMs, systemClock);
-    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, gatheringOutput());
   }
   return pino({ level, base: null }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }));
+}
+
+function gatheringOutput(): GatheredLines {
+  // Registered before the output's own listeners, so that it has everything when it ends.
+  const handOver = () => lines.handOver();
+  process.on("beforeExit", handOver).on("exit", handOver);
+  const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, minLength: gathering.length });
+  const lines = new GatheredLines(output, gathering, systemClock);
+  return lines;
 }

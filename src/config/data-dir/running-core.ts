@@ -16,6 +16,8 @@ export interface RunningCore {
   readonly connect?: string;
   readonly webhooks?: string;
   readonly admin?: string;
+  /** Where people find the console, as the configuration has it. */
+  readonly site?: string;
 }
 
 /** The file in a data directory that tells where its core runs. */

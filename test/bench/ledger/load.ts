@@ -1,6 +1,6 @@
 /**
  * A core's ledger under load, in a process of its own: holds and settlements as the core's services ask for them,
- * without the HTTP around them. Arguments: storage URL, data directory, number of accounts, and "keys" if each pays by a key with a budget. The parent sends jobs; each is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
+ * without the HTTP around them. Arguments: storage URL, data directory, number of accounts, and "keys" if each pays by a key with a budget, or "labels" if each request has three. The parent sends jobs; each is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
  * stands still, goes on and tells how far it is, when it is asked to.
  */
 import { execFileSync } from "node:child_process";
@@ -34,8 +34,12 @@ import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { createAccounts } from "./accounts.ts";
 import { type Arrival, decodeArrivals } from "./arrival.ts";
 import { type Counts, countCalls, countRoundTrips } from "./counted-store.ts";
+import { someLabels } from "./labels.ts";
 import { createKeys, type Payer, toPayer } from "./payers.ts";
 import { type Retaining, retain } from "./retain.ts";
+
+/** Whether requests have labels. */
+const areLabelled = process.argv[5] === "labels";
 
 /** Requests a second, which come whether the ones before were settled or not; or so many at once, all the time. */
 export type LedgerLoad = { readonly rate: number } | { readonly atOnce: number };
@@ -121,7 +125,12 @@ class Requests {
   async run({ at, queued }: Arrival, end?: Promise<void>, payer = this.#any()): Promise<void> {
     try {
       const answers = this.#counts.answers;
-      const hold = await this.#admit({ requestId: newRequestId(systemRandom), ...payer, ...wanted });
+      const hold = await this.#admit({
+        requestId: newRequestId(systemRandom),
+        ...payer,
+        ...wanted,
+        ...(areLabelled && { labels: someLabels() }),
+      });
       if (hold === undefined) {
         await sleep(restMs);
         return;
@@ -275,7 +284,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
 
 const sum = ({ user, system }: NodeJS.CpuUsage) => user + system;
 process.on("disconnect", () => process.exit()); // and meanwhile the channel keeps the process alive
-const [url = "", directory = "", accounts = "", keys = ""] = process.argv.slice(2);
+const [url = "", directory = "", accounts = "", kind = ""] = process.argv.slice(2);
 const complain = (fields: object, message: string) => console.error(message, fields);
 const logger = { debug() {}, info() {}, warn: complain, error: complain };
 const counts: Counts = { commits: 0, answers: 0, roundTrips: 0, settled: 0 };
@@ -300,7 +309,7 @@ async function open() {
     readKeptFrom: () => readKeptFrom(storage),
   });
   const made = await createAccounts(storage, random, Number(accounts));
-  const payers = keys === "keys" ? await createKeys(storage, random, made) : made.map(toPayer);
+  const payers = kind === "keys" ? await createKeys(storage, random, made) : made.map(toPayer);
   return { storage, store, ledger, payers };
 }
 

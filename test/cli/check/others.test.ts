@@ -67,8 +67,15 @@ test("Stripe is asked whether it takes the key", async () => {
     status: "warning",
     message: expect.stringContaining("TOLLGATE_STRIPE_WEBHOOK_SECRET is not set"),
   });
-  expect(await asked("sk_live_wrong", told)).toMatchObject({ status: "wrong" });
+  expect(await asked("sk_live_wrong", told)).toMatchObject({
+    status: "wrong",
+    message: expect.stringContaining("secret_key_env"),
+  });
   await stripe.close();
+  expect(await asked("sk_test_known", told)).toMatchObject({
+    status: "wrong",
+    message: expect.stringMatching(/does not answer \(.*ECONNREFUSED.*\): check payments\.stripe\.api_url$/),
+  });
 });
 
 test("the receiver of usage events is asked, and sent nothing", async () => {

@@ -8,13 +8,14 @@ let lines: GatheredLines;
 beforeEach(() => {
   clock = new ManualClock();
   done = [];
-  const output = { write: (line: string) => done.push(line), flush: () => done.push("flush") };
-  lines = new GatheredLines(output, 100, clock);
+  const output = { write: (given: string) => done.push(given), flush: () => done.push("flush") };
+  lines = new GatheredLines(output, { ms: 100, length: 5 }, clock);
 });
 
 test("nothing is timed and nothing is written while no line comes", () => {
   expect(clock.pending).toBe(0);
   clock.advance(1000);
+  lines.handOver();
   expect(done).toEqual([]);
 });
 
@@ -24,11 +25,20 @@ test("lines are written together, so many milliseconds after the first one", () 
   lines.write("2");
   expect(clock.pending).toBe(1);
   clock.advance(39);
-  expect(done).toEqual(["1", "2"]);
+  expect(done).toEqual([]);
   clock.advance(1);
-  expect(done).toEqual(["1", "2", "flush"]);
+  expect(done).toEqual(["12", "flush"]);
   lines.write("3");
   clock.advance(100);
-  expect(done).toEqual(["1", "2", "flush", "3", "flush"]);
+  expect(done).toEqual(["12", "flush", "3", "flush"]);
   expect(clock.pending).toBe(0);
+});
+
+test("the output gets each line once, with all others that came, as soon as they are many or are asked for", () => {
+  lines.write("123");
+  lines.write("456");
+  expect(done).toEqual(["123456"]);
+  lines.write("7");
+  lines.handOver();
+  expect(done).toEqual(["123456", "7"]);
 });

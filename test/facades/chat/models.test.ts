@@ -3,6 +3,7 @@ import { expect, test } from "@jest/globals";
 import { ModelKind, ModelSchema, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { ListModelsResponseSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { modelList } from "../../../facades/chat/models.ts";
+import { writeProviderDocument } from "../../../facades/http/feeds/provider-document.ts";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
 import { expectDescribed } from "../http/openapi.ts";
 
@@ -44,6 +45,21 @@ test("a generation model", () => {
       },
     ],
   });
+});
+
+test("an account's own rates stand in the place of the general ones, which feeds go on to tell", () => {
+  const own = { inputPicoUsdPerToken: 170_000n, outputPicoUsdPerToken: 212_501n };
+  const general = { inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_001n };
+  const model = { id: "m", kind: ModelKind.GENERATION, contextLength: 4096, ...general, ownRates: own };
+  expect(written(model).data).toMatchObject([
+    {
+      pricing: { prompt: "0.00000017", completion: "0.000000212501", input_cache_read: "0.00000017" },
+      price_per_million: { input: "0.17", output: "0.212501" },
+    },
+  ]);
+  const listed = JSON.parse(writeProviderDocument([create(ModelSchema, { ...model, card: { isReady: true } })]));
+  expect(JSON.stringify(listed)).toContain("0.000000250001");
+  expect(JSON.stringify(listed)).not.toContain("0.000000212501");
 });
 
 test("an embedding model", () => {

@@ -115,6 +115,15 @@ test("unknown, revoked and expired keys are refused, each with its own words", a
   await expect(authenticator.authenticate(expiring, undefined)).rejects.toThrow("expired");
 });
 
+test("a refused key that was right once is known by its cause, so that its account sees the refusal", async () => {
+  const { add, authenticator } = setUp();
+  const kinds = [{ revokedAt: new Date() }, { disabled: true }, { limits: { ...noLimits, expiresAt: new Date(0) } }];
+  for (const facts of kinds) {
+    const refused = authenticator.authenticate(add(facts).secret, undefined);
+    await expect(refused).rejects.toMatchObject({ cause: { accountId: "a1", keyId: "k1" } });
+  }
+});
+
 test("a revoked key stops at once on this core and within ten seconds on others", async () => {
   const { authenticator, add, clock } = setUp();
   const { secret, key } = add();

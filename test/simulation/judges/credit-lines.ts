@@ -35,6 +35,8 @@ const stopListening = `
   drop trigger if exists temp.credit_is_leased_by_insert; drop trigger if exists temp.credit_is_leased_by_update;`;
 
 const dayMs = 86_400_000;
+/** Milliseconds within which money that lapses pays nothing any more. */
+const soonMs = 60_000;
 /** Milliseconds after which cores have fitted credit lines to other prices, once all works. */
 const noticedMs = 130_000;
 
@@ -45,6 +47,21 @@ export class CreditLineJudge {
   constructor(world: World) {
     this.#world = world;
     world.server.database.exec(listen);
+  }
+
+  /** Call it once all has worked for minutes: bought money that nobody leases lies beside nothing that is owed. */
+  judgeOwed(): void {
+    const { server, history } = this.#world;
+    const owing = server.tables.all<{ account: string; owed: number }>(
+      `select account_id as account, sum(spent - repaid) as owed from lot credit where kind = 'credit' and exists (
+         select 1 from lot where account_id = credit.account_id and kind = 'paid'
+           and granted > spent + leased + refunded + expired and (expires_at is null or expires_at > ?))
+       group by account_id having owed > 0`,
+      server.now() + soonMs,
+    );
+    for (const { account, owed } of owing) {
+      history.violation("debts", `account ${account} owes ${owed} on its credit line beside what it bought`);
+    }
   }
 
   judge(): void {

@@ -95,6 +95,14 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
   dimensions: number;
 
   /**
+   * What a payment of the caller's account would lock in, where the account has own prices. Absent: the general prices, for a caller
+   * without an account always.
+   *
+   * @generated from field: optional tollgate.catalogue.v1.OwnRates own_rates = 12;
+   */
+  ownRates?: OwnRates | undefined;
+
+  /**
    * What the operator says of it. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.ModelCard card = 20;
@@ -107,6 +115,33 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
  * Use `create(ModelSchema)` to create a new message.
  */
 export declare const ModelSchema: GenMessage<Model>;
+
+/**
+ * The rates of a model for one account.
+ *
+ * @generated from message tollgate.catalogue.v1.OwnRates
+ */
+export declare type OwnRates = Message<"tollgate.catalogue.v1.OwnRates"> & {
+  /**
+   * In pico-USD for an input token.
+   *
+   * @generated from field: int64 input_pico_usd_per_token = 1;
+   */
+  inputPicoUsdPerToken: bigint;
+
+  /**
+   * In pico-USD for an output token.
+   *
+   * @generated from field: int64 output_pico_usd_per_token = 2;
+   */
+  outputPicoUsdPerToken: bigint;
+};
+
+/**
+ * Describes the message tollgate.catalogue.v1.OwnRates.
+ * Use `create(OwnRatesSchema)` to create a new message.
+ */
+export declare const OwnRatesSchema: GenMessage<OwnRates>;
 
 /**
  * What people and listings are told of a model. Texts that the operator did not give are empty.

@@ -7,7 +7,7 @@ import type { Member } from "#gen/tollgate/people/v1/person_pb.js";
 import { readAll } from "#lib/rpc/pages.ts";
 import type { Io } from "../../shared/io.ts";
 import { addQuestion } from "../ask-core.ts";
-import { findConsole } from "../find-console.ts";
+import { findSite } from "../find-console.ts";
 import { word } from "../output/documents.ts";
 
 const roles = { viewer: MemberRole.VIEWER, developer: MemberRole.DEVELOPER, owner: MemberRole.OWNER };
@@ -42,12 +42,14 @@ export function addAccountPeople(group: Command, io: Io): void {
             .makeOptionMandatory(),
         )
         .option("--email <address>", "the only address that may use it; whoever has the token unless set")
-        .option("--url <url>", "where browsers find the console; that of the core on the data directory unless set"),
+        .option(
+          "--url <url>",
+          "where browsers find the console; site.address, or the console of the core on the data directory, unless set",
+        ),
     ask: async (core, options, accountId) => {
       const { role, email = "" } = options;
       const made = await client(core).createInvitation({ accountId, role: roles[role], email });
-      const url =
-        options.url?.replace(/\/$/, "") ?? (await findConsole(io.environment, options).catch(() => undefined));
+      const url = options.url?.replace(/\/$/, "") ?? (await findSite(io.environment, options).catch(() => undefined));
       return {
         id: made.invitation?.id ?? "",
         token: made.token,

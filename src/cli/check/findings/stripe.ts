@@ -19,7 +19,16 @@ export async function checkStripe({ payments }: Config, secrets: Secrets): Promi
     const stripe = await loadStripe({ secretKey, apiUrl });
     await stripe.paymentIntents.retrieve(unknownPayment);
   } catch (error) {
-    if ((error as { readonly code?: string }).code !== "resource_missing") {
+    const { code, type, detail } = error as {
+      readonly code?: string;
+      readonly type?: string;
+      readonly detail?: unknown;
+    };
+    if (type === "StripeConnectionError") {
+      const message = `${host} does not answer (${toReason(detail ?? error)}): check payments.stripe.api_url`;
+      return [{ part, status: "wrong", message }];
+    }
+    if (code !== "resource_missing") {
       const mend = "check payments.stripe.secret_key_file or secret_key_env";
       return [{ part, status: "wrong", message: `${host}: ${toReason(error)}: ${mend}` }];
     }

@@ -6,7 +6,7 @@ import type { ModelConfig } from "#src/config/schema.ts";
 export function settleSampling(asked: Sampling | undefined, defaults: ModelConfig["sampling"]): Sampling {
   const configured: Readonly<Record<string, number | undefined>> = defaults;
   const settled: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };
-  for (const [field, { name }] of samplingEntries) {
+  for (const { field, name } of samplingEntries) {
     const value = asked?.[field] ?? configured[name];
     if (value !== undefined) {
       settled[field] = value;

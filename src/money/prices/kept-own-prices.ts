@@ -1,0 +1,50 @@
+import type { Clock } from "#lib/time/clock.ts";
+import type { OwnTerms } from "../model/prices/own-prices.ts";
+
+/** Own prices are read again after this long. */
+const freshMs = 10_000;
+/** An answer that takes longer comes to the next question. */
+const mostWaitMs = 250;
+const mostAccounts = 10_000;
+
+interface Kept {
+  readonly at: number;
+  readonly terms: OwnTerms | undefined;
+}
+
+/**
+ * Reads accounts' own prices for lists that are asked for often and have to answer without the database, too: then with
+ * what was known last.
+ */
+export function keepOwnPrices(
+  clock: Clock,
+  read: (accountId: string) => Promise<OwnTerms | undefined>,
+): (accountId: string) => Promise<OwnTerms | undefined> {
+  const kept = new Map<string, Kept>();
+  const keep = (accountId: string, terms: OwnTerms | undefined) => {
+    kept.delete(accountId);
+    kept.set(accountId, { at: clock.monotonic(), terms });
+    const [oldest] = kept.keys();
+    if (kept.size > mostAccounts && oldest !== undefined) {
+      kept.delete(oldest);
+    }
+  };
+  return async (accountId) => {
+    const known = kept.get(accountId);
+    if (known !== undefined && clock.monotonic() - known.at < freshMs) {
+      return known.terms;
+    }
+    const reading = read(accountId).then(
+      (terms) => keep(accountId, terms),
+      () => keep(accountId, known?.terms),
+    );
+    await new Promise<void>((resolve) => {
+      const stop = clock.after(mostWaitMs, resolve);
+      void reading.then(() => {
+        stop();
+        resolve();
+      });
+    });
+    return kept.get(accountId)?.terms;
+  };
+}
