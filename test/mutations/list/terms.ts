@@ -149,7 +149,7 @@ export const termsMutations: readonly Mutation[] = within({ source: "src/money",
   },
   {
     name: "who has own prices pays the general ones",
-    file: "model/version-marks.ts",
+    file: "model/prices/version-marks.ts",
     find: '${ownRate("input")} as input, ${ownRate("output")} as output',
     replace: "price.input as input, price.output as output",
     breaks: "for as long as the credit lasts",
