@@ -37,7 +37,7 @@ const allowed = [
     "ListPayments",
   ],
   ...["RevokeKey", "RotateKey", "UpdateKey", "GetReceipt", "ListReceipts", "StreamUsage"],
-  ...["StreamStatement", "ListSeals", "ListMonths", "ListLabels"],
+  ...["StreamStatement", "ListSeals", "ListMonths", "ListLabels", "ListCosts", "ListRequests", "FindAnything"],
   ...["ListInvitations", "ListMembers"],
 ].toSorted();
 

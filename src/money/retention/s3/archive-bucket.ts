@@ -10,17 +10,16 @@ export function archiveBucket(options: BucketOptions, partBytes?: number): Archi
   const bucket = new Bucket(options);
   const read = async (name: string, position: number, length: number) => {
     const headers = { range: `bytes=${position}-${position + length - 1}` };
-    const answer = await bucket.ask(name, { method: "GET", headers });
+    const answer = await bucket.ask(name, { method: "GET", headers, mostBytes: length });
     const content = Buffer.from((await answer?.arrayBuffer()) ?? new ArrayBuffer(0));
     if (content.length !== length) {
       throw new Error("an archive ended too soon");
     }
     return content;
   };
-  /** Its first byte is read: an answer without a body does not say why there is none. */
+  /** Its first byte is asked for: an answer without a body does not say why there is none. */
   const look = async (name: string) => {
-    const answer = await bucket.ask(name, { method: "GET", headers: { range: "bytes=0-0" } });
-    await answer?.body?.cancel();
+    const answer = await bucket.ask(name, { method: "GET", headers: { range: "bytes=0-0" }, mostBytes: 0 });
     const bytes = Number(answer?.headers.get("content-range")?.split("/")[1]);
     return answer && { bytes, mark: `${answer.headers.get("etag")} ${bytes} ${answer.headers.get("last-modified")}` };
   };

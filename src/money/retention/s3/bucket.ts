@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
+import { boundAnswer } from "#lib/net/bound-answer.ts";
 
 /** Where a bucket is, and who may use it. */
 export interface BucketOptions {
@@ -20,10 +21,13 @@ interface Ask {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
+  /** The most bytes of the answer; 0: its head alone is wanted. Absent: what a bucket says needs. */
+  readonly mostBytes?: number;
 }
 
 /** Each try is given up after this long without an answer; a body that is read has this long for all of it. */
 const answerMs = 30_000;
+const usualMostBytes = 64 * 1024;
 const tries = 3;
 const firstPauseMs = 200;
 
@@ -44,7 +48,6 @@ export class Bucket {
       const answer = await this.#send(name, what).catch((error: unknown) => toError(this.#options, name, error));
       const isPassing = answer instanceof Error || answer.status >= 500 || answer.status === 429;
       if (isPassing && attempt < tries) {
-        await (answer instanceof Error ? undefined : answer.body?.cancel());
         await sleep(firstPauseMs * 2 ** attempt * (0.5 + Math.random()), undefined, { ref: false });
         continue;
       }
@@ -62,7 +65,10 @@ export class Bucket {
     }
   }
 
-  async #send(name: string, { method, query = {}, headers = {}, body }: Ask): Promise<Response> {
+  async #send(
+    name: string,
+    { method, query = {}, headers = {}, body, mostBytes = usualMostBytes }: Ask,
+  ): Promise<Response> {
     const { endpoint, region, bucket, prefix, accessKeyId, secretAccessKey } = this.#options;
     const url = new URL(`${endpoint.replace(/\/$/, "")}/${bucket}/${prefix}${name}`);
     for (const [field, value] of Object.entries(query)) {
@@ -75,10 +81,15 @@ export class Bucket {
       ...{ method, url: url.href, region, accessKeyId, secretAccessKey, service: "s3" },
       headers: { ...headers, "x-amz-content-sha256": digest },
     }).sign();
-    return fetch(signed.url, {
+    const answer = await fetch(signed.url, {
       ...{ method, headers: signed.headers, redirect: "error", signal: AbortSignal.timeout(answerMs) },
       ...(body !== undefined && { body: new Uint8Array(body) }),
     });
+    if (answer.ok && mostBytes === 0) {
+      await answer.body?.cancel();
+      return answer;
+    }
+    return boundAnswer(answer, Math.max(mostBytes, usualMostBytes), "the bucket's");
   }
 }
 

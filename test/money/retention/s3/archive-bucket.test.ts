@@ -125,6 +125,15 @@ test("what a bucket cannot answer is asked three times, and then told with the o
   expect(asked).toHaveLength(6);
 });
 
+test("of an answer that is larger than what was asked for, no more than that is read", async () => {
+  const body = "x".repeat(64 * 1024 + 1);
+  answer = () => ({ status: 200, body });
+  const tooLarge = /many\.gz: the bucket's answer is larger than 65536 bytes/;
+  expect(await reason((await place().open("many.gz")).read(0, 10))).toMatch(tooLarge);
+  answer = () => ({ status: 403, body });
+  expect(await reason(place().identify("many.gz"))).toMatch(tooLarge);
+});
+
 test("parts that could not be put together are no file, whatever the status says", async () => {
   answer = (what) =>
     /POST .*uploadId/.test(what)
