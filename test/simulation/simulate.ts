@@ -11,7 +11,7 @@ import { CreditLineJudge } from "./judges/credit-lines.ts";
 import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeKeys } from "./judges/keys.ts";
-import { judgeLetters } from "./judges/letters.ts";
+import { judgeLetters, judgeRemade } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
 import { LotJudge } from "./judges/lots.ts";
@@ -167,6 +167,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeAnswers(world);
   judgeWallets(world);
   creditLines.judgeOwed();
+  judgeRemade(world);
   usageEvents.judge();
   judgeThresholds(world);
   judgeJournals(world, await endAll(world));

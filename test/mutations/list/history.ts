@@ -77,7 +77,7 @@ export const historyMutations: readonly Mutation[] = [
       name: "receipts leave by what was archived before a failover",
       file: "store/postgresql/receipts.ts",
       find: "select ${archived} < $1::float8 or ${later} as stays",
-      replace: "select ${later} as stays",
+      replace: "select $1::float8 < 0 or ${later} as stays",
       breaks: "They leave by what the database itself knows as archived in that moment",
       tests: ["store/postgresql/receipts"],
       worlds: [],

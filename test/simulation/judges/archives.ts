@@ -14,6 +14,7 @@ import type { World } from "../world.ts";
 export interface ArchivedReceipt {
   readonly accountId: string;
   readonly requestId: string;
+  readonly runId: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number;
@@ -113,7 +114,7 @@ function readArchives({ tables }: World["server"]): Archive[] {
   );
 }
 
-function parse(content: Buffer | undefined): (ArchivedReceipt & { readonly runId: string })[] {
+function parse(content: Buffer | undefined): ArchivedReceipt[] {
   const lines = content === undefined ? [] : gunzipSync(content).toString().split("\n").filter(Boolean);
   return lines.map((line) => {
     const { accountId, requestId, runId, inputTokens, outputTokens, costPicoUsd, status } = JSON.parse(line) as Record<
