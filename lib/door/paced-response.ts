@@ -4,10 +4,10 @@ import { watchEnd } from "../net/send-whole.ts";
 import type { Door } from "./door.ts";
 import type { ToClient } from "./drain.ts";
 
-/** The answers to requests that a rate counts, or somebody's credential. */
+/** The answers to requests that a rate counts, or somebody's credential, and those that are shed. */
 const counted = new WeakSet<ServerResponse>();
 
-/** Notes that a rate has counted a request, or that its credential was right. */
+/** Notes that a rate has counted a request, that its credential was right, or that it is shed. */
 export function noteCounted(response: ServerResponse): void {
   counted.add(response);
 }

@@ -1,3 +1,4 @@
+import { noteCounted } from "#lib/door/paced-response.ts";
 import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import type { ProxiedRequests } from "../connection/proxied-requests.ts";
@@ -15,7 +16,8 @@ const alwaysAnswered: ReadonlySet<string> = new Set(["/", healthPath]);
  * Refuses requests beyond the process's capacity, or beyond one client's share, and lets the others begin in their turn.
  */
 export function admit(overload: Overload, intake: Intake, proxied: ProxiedRequests): Layer {
-  const refuse = ({ runtime }: Exchange): never => {
+  const refuse = ({ response, runtime }: Exchange): never => {
+    noteCounted(response); // who is sent away is to try elsewhere at once
     runtime.observer.refused("overload");
     throw overloaded("The service has more work than it can do at the moment.", retryShedAfter);
   };

@@ -346,4 +346,13 @@ describe("while the process is overloaded", () => {
     overload.shortage = undefined;
     expect((await fetch(front.url + path, { method: "POST", body })).status).toBe(200);
   });
+
+  test("who is sent away is so at once, however often", async () => {
+    await using front = await startFront(scriptedCore().transport, { overload: { shortage: "memory" } });
+    for (let turn = 0; turn < 50; turn++) {
+      await Promise.all(Array.from({ length: 20 }, async () => (await fetch(front.url + path)).arrayBuffer()));
+    }
+    expect(new Set(front.refused)).toEqual(new Set(["overload"]));
+    expect(front.refused).toHaveLength(1000);
+  });
 });
