@@ -23,7 +23,7 @@ beforeAll(async () => {
         { id: "corp", issuer: corp.issuer, client_id, name: "Corp" },
         { id: "other", issuer: other.issuer, client_id },
       ],
-      operators: { oidc: { issuer: corp.issuer, client_id, groups: { readers: "reader", owners: "owner" } } },
+      operators: { oidc: { issuer: corp.issuer, client_id, groups: { readers: "reader", helpers: "support", owners: "owner" } } },
     },
     sign_up: "open",
     free_tier: { grant_usd: "1" },
@@ -82,6 +82,8 @@ test("an operator has the highest role of its groups, and loses what it opened w
   expect(owner.session).toMatchObject({ role: Role.OWNER, operatorName: "root <bea@example.com>", accountId: "" });
   const reader = await corp.signIn(sessions(), { ...bea, groups: "readers" }, options);
   expect(reader.session?.role).toBe(Role.READER);
+  const helper = await corp.signIn(sessions(), { ...bea, sub: "cleo", groups: ["helpers"] }, options);
+  expect(helper.session?.role).toBe(Role.READER);
 
   const operators = createClient(OperatorsService, service.transport);
   const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });

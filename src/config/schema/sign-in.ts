@@ -61,9 +61,12 @@ export const operators = provider
       .default("groups")
       .describe("The claim of the ID token that holds somebody's groups."),
     groups: z
-      .record(z.string().min(1), z.enum(["reader", "billing", "owner"]))
+      .record(z.string().min(1), z.enum(["reader", "support", "billing", "owner"]))
       .refine((groups) => Object.keys(groups).length > 0, "must name a group")
-      .describe("The role of each group's people: reader, billing or owner. Of several groups the highest counts."),
+      .describe(
+        "The role of each group's people: reader (or support, which is the same), billing or owner. Of several groups the " +
+          "highest counts.",
+      ),
   })
   .refine(hasOneSecret, oneSecret);
 

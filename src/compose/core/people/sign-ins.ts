@@ -86,12 +86,12 @@ function toArrival(provider: ProviderConfig, claims: Claims, address: string): A
 /** The highest role of somebody's groups. Null: none of them has one. */
 function readRole(
   claim: unknown,
-  groups: Readonly<Record<string, (typeof operatorRoles)[number]>>,
+  groups: Readonly<Record<string, (typeof operatorRoles)[number] | "support">>,
 ): (typeof operatorRoles)[number] | null {
   const held = new Set(
     [claim]
       .flat()
       .map((group) => (typeof group === "string" && Object.hasOwn(groups, group) ? groups[group] : undefined)),
   );
-  return operatorRoles.findLast((role) => held.has(role)) ?? null;
+  return operatorRoles.findLast((role) => held.has(role)) ?? (held.has("support") ? "reader" : null);
 }

@@ -1,5 +1,5 @@
 import { expect, jest, test } from "@jest/globals";
-import { Client } from "pg";
+import { Client, type Pool } from "pg";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
@@ -13,12 +13,15 @@ import { databases } from "../../databases.ts";
 const newDatabase = databases();
 const today = Math.floor(Date.now() / dayMs);
 
-/** Waits until somebody takes a day out. */
-async function asksForLock(): Promise<void> {
-  const sent = jest.spyOn(Client.prototype, "query");
-  const isSent = () => sent.mock.calls.some(([text]) => String(text).includes("detach partition"));
-  await eventually("somebody takes a day out", isSent);
-  sent.mockRestore();
+/** Begins to remove receipts, and waits until a day is to be taken out. Returns what becomes of it. */
+async function beginRemoval(store: PostgresqlLedgerStore, pool: Pool): Promise<{ readonly removing: Promise<number> }> {
+  const connect = jest.spyOn(pool, "connect");
+  const removing = store.removeReceipts(100);
+  // A change of tables takes a connection for itself, every other statement gives the pool a callback.
+  const isTaken = () => connect.mock.calls.some((call: readonly unknown[]) => call.length === 0);
+  await Promise.race([eventually("a day is to be taken out", isTaken, 20), removing]);
+  connect.mockRestore();
+  return { removing };
 }
 
 /** A store of one core, with tables from so many days ago on. */
@@ -133,7 +136,7 @@ test("a snapshot keeps days in their place; charges go on meanwhile, and what wa
 }, 30_000);
 
 test("a receipt that comes while its day leaves is neither lost nor dropped", async () => {
-  const { url, store, charge, count, archive, close } = await opened(3);
+  const { url, pool, store, charge, count, archive, close } = await opened(3);
   const day = today - 3;
   await store.settle([charge(day)]);
   await archive(day);
@@ -146,9 +149,7 @@ test("a receipt that comes while its day leaves is neither lost nor dropped", as
        settled_at) values ($1, $2, $3, '', 'm', 1, 1, 0, 0, 'completed', to_timestamp($4::float8 / 1000))`,
     [late.requestId, late.runId, late.accountId, late.settledAt],
   );
-  const asked = asksForLock();
-  const removing = store.removeReceipts(100);
-  await asked;
+  const { removing } = await beginRemoval(store, pool);
   await other.query("commit");
   expect(await removing).toBe(1);
   expect(await count()).toBe(1);
@@ -167,9 +168,7 @@ test("a failover that takes a day's archive back keeps the receipts of the day",
   await other.connect();
   const whileItWaits = async (act: () => Promise<unknown>) => {
     await other.query("begin; select 1 from usage");
-    const asked = asksForLock();
-    const removing = store.removeReceipts(100);
-    await asked;
+    const { removing } = await beginRemoval(store, pool);
     await act();
     await other.query("commit");
     return removing;
