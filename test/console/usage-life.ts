@@ -27,8 +27,10 @@ export async function lookIntoUsage(stage: Stage): Promise<Looked> {
   const columns = await table.getByRole("columnheader").allTextContents();
   await table.getByRole("link", { name: "tollgate-sim/plain" }).first().click();
   const narrowed = [await readNarrowed(page)];
+  const days = page.getByRole("region", { name: "Usage by account and day" });
+  await days.waitFor(); // until then the sum is that of the page before
   const cost = await readCost(page);
-  await page.getByRole("region", { name: "Usage by account and day" }).locator("td a").first().click();
+  await days.locator("td a").first().click();
   narrowed.push(await readNarrowed(page));
   await page.getByRole("region", { name: "Receipts" }).getByRole("link").first().waitFor();
   const isSame = (await readCost(page)) === cost;
