@@ -67,14 +67,17 @@ export const mayOwn = computed(() => session.value?.role === "owner");
 /** Where the browser keeps the page to go to after a sign-in with a provider. */
 export const nextKey = "tollgate-next";
 
+/** Where every way in leads. */
+const firstAfterSignIn = "/overview";
 const retryMs = 2000;
+const tooMany = 429;
 const serverFailed = 500;
 
-/** Asks who is signed in until the server answers. While the core is away nobody is signed out. */
+/** Asks who is signed in until the server answers. While the core is away or refuses to be asked so often, nobody is signed out. */
 export async function loadSession(): Promise<void> {
   while (session.peek() === undefined) {
     const response = await fetch("/session").catch(() => undefined);
-    if (response !== undefined && response.status < serverFailed) {
+    if (response !== undefined && response.status < serverFailed && response.status !== tooMany) {
       connectionWorks();
       session.value = response.ok ? ((await response.json()) as Session) : null;
       goOn();
@@ -85,12 +88,14 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Goes to the page for whose sake somebody signed in with a provider. */
+/** Goes to the page for whose sake somebody signed in with a provider. Whoever has gone elsewhere since stays there. */
 function goOn(): void {
   const next = sessionStorage.getItem(nextKey);
   if (session.peek() && next !== null) {
     sessionStorage.removeItem(nextKey);
-    navigate(next, { replace: true });
+    if (path.peek() === firstAfterSignIn) {
+      navigate(next, { replace: true });
+    }
   }
 }
 

@@ -25,13 +25,15 @@ export async function loseConnection(stage: Stage): Promise<readonly string[]> {
   steps.push("loaded");
   await page.goto("/fleet");
   // Who opens a page meanwhile is not taken for signed out.
-  await page.route("**/session", (route) => route.abort());
-  await page.reload();
-  await page.getByRole("heading", { name: "Tollgate cannot be reached" }).waitFor();
-  steps.push("waited");
-  await page.unroute("**/session");
-  await page.getByText("5 servers").waitFor();
-  steps.push("open");
+  for (const answer of [undefined, { status: 429 }, { status: 503 }]) {
+    await page.route("**/session", (route) => (answer === undefined ? route.abort() : route.fulfill(answer)));
+    await page.reload();
+    await page.getByRole("heading", { name: "Tollgate cannot be reached" }).waitFor();
+    steps.push("waited");
+    await page.unroute("**/session");
+    await page.getByText("5 servers").waitFor();
+    steps.push("open");
+  }
   await context.close();
   return steps;
 }

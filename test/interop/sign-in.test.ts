@@ -23,7 +23,9 @@ beforeAll(async () => {
         { id: "corp", issuer: corp.issuer, client_id, name: "Corp" },
         { id: "other", issuer: other.issuer, client_id },
       ],
-      operators: { oidc: { issuer: corp.issuer, client_id, groups: { readers: "reader", helpers: "support", owners: "owner" } } },
+      operators: {
+        oidc: { issuer: corp.issuer, client_id, groups: { readers: "reader", helpers: "support", owners: "owner" } },
+      },
     },
     sign_up: "open",
     free_tier: { grant_usd: "1" },

@@ -181,9 +181,7 @@ test("a failover that takes a day's archive back keeps the receipts of the day",
   const attach = `alter table usage_line attach partition usage_line_${name} for values from (${bounds[0]}) to (${bounds[1]})`;
   expect(await whileItWaits(() => pool.query(attach))).toBe(1);
   expect(
-    await count(
-      "select count(*)::int as count from pg_inherits where inhrelid = to_regclass('usage_line_" + name + "')",
-    ),
+    await count(`select count(*)::int as count from pg_inherits where inhrelid = to_regclass('usage_line_${name}')`),
   ).toBe(1);
   await other.end();
   await close();
