@@ -26,7 +26,7 @@ export async function liveAsOperator(stage: Stage): Promise<Life> {
   await drainAndResume(page);
   await setPrice(page);
   await page.goto(account);
-  await page.getByText("The sum of 2 credits below").waitFor();
+  await page.getByText("The sum of 2 credits").waitFor();
   const balanceAfter = await readAmount(page, "balance");
   await compare(page, account.split("/").at(-1) ?? "");
   await page.getByRole("button", { name: "Sign out" }).click();

@@ -230,6 +230,24 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await outcomeOf(again)).toBe("INVALID_ARGUMENT");
   });
 
+  test("anybody but the last owner leaves an account, of several the one that is open", async () => {
+    const other = await newAccount();
+    const { accountId, owner } = await own();
+    expect(await outcomeOf(owner.people.leaveAccount({}, owner.credential))).toBe("LAST_OWNER");
+    const viewer = await signIn({ [accountId]: VIEWER, [other]: DEVELOPER });
+    await viewer.people.leaveAccount({}, viewer.credential);
+    expect(await outcomeOf(viewer.people.listAccounts({}, viewer.credential))).toBe("UNAUTHENTICATED");
+    const { members } = await owner.people.listMembers({}, owner.credential);
+    expect(members.map(({ personId }) => personId)).toEqual([owner.personId]);
+    expect((await operator.people.listMembers({ accountId: other })).members).toMatchObject([
+      { personId: viewer.personId, role: DEVELOPER },
+    ]);
+    const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
+    expect(auditEvents[0]).toMatchObject({ accountId, personId: viewer.personId, before: { role: "MEMBER_ROLE_VIEWER" } });
+    const guest = await signIn({});
+    expect(await outcomeOf(guest.people.leaveAccount({}, guest.credential))).toBe("ACCOUNT_NOT_FOUND");
+  });
+
   test("a removed member's sessions, management keys and invitations end, here at once and soon on every core", async () => {
     const { accountId, owner } = await own();
     const member = await signIn({ [accountId]: OWNER });

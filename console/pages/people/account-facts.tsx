@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { say } from "../../app/said.tsx";
-import { isAccountOwner } from "../../app/session.ts";
+import { isAccountOwner, session } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
@@ -11,11 +11,13 @@ import { Dialog } from "../../parts/forms/dialog.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 import { Section } from "../../parts/page.tsx";
 import { CloseAccount } from "./close-account.tsx";
+import { LeaveAccount } from "./leave-account.tsx";
 
-/** The account's name and id, and its end. */
+/** The account's name and id, its end, and the way out of it. */
 export function AccountFacts() {
   const [isRenaming, setRenaming] = useState(false);
   const [isClosing, setClosing] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
   const query = useQuery(async (signal) => (await accounts.getAccount({}, { signal })).account as Account, []);
   const renamed = () => {
     setRenaming(false);
@@ -25,16 +27,23 @@ export function AccountFacts() {
     <Section
       title="Account"
       actions={
-        isAccountOwner.value && (
-          <>
-            <button type="button" onClick={() => setRenaming(true)}>
-              Rename
+        <>
+          {isAccountOwner.value && (
+            <>
+              <button type="button" onClick={() => setRenaming(true)}>
+                Rename
+              </button>
+              <button type="button" onClick={() => setClosing(true)}>
+                Close account
+              </button>
+            </>
+          )}
+          {session.value?.personId !== "" && (
+            <button type="button" onClick={() => setLeaving(true)}>
+              Leave account
             </button>
-            <button type="button" onClick={() => setClosing(true)}>
-              Close account
-            </button>
-          </>
-        )
+          )}
+        </>
       }
     >
       <Answer query={query}>
@@ -44,6 +53,7 @@ export function AccountFacts() {
             <Copyable text={id} what="the account's id" />
             {isRenaming && <Rename name={name} onClose={() => setRenaming(false)} onDone={renamed} />}
             {isClosing && <CloseAccount onClose={() => setClosing(false)} />}
+            {isLeaving && <LeaveAccount onClose={() => setLeaving(false)} />}
           </>
         )}
       </Answer>

@@ -12,7 +12,7 @@ export function Balance({ account }: { readonly account: Account }) {
       <Figure
         name="Balance"
         isWide
-        detail={credits === 0 ? "No money is left" : `The sum of ${countOf(credits, "credit")} below`}
+        detail={credits === 0 ? "No money is left" : `The sum of ${countOf(credits, "credit")}`}
       >
         <Amount pico={balancePicoUsd} name="balance" />
       </Figure>

@@ -54,6 +54,12 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
     return deps.passkeySignIn;
   };
 
+  const remove = async (context: HandlerContext, accountId: string, personId: string): Promise<void> => {
+    noteBefore(context, MemberSchema, memberMessage(await members.get(accountId, personId)));
+    await members.remove(accountId, personId);
+    deps.accountChanged(accountId);
+  };
+
   return {
     async getPerson(_, context) {
       const person = personMessage(await persons.get(toPersonId(context)));
@@ -96,10 +102,12 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
     },
 
     async removeMember({ accountId, personId }, context) {
-      const id = toAccountId(context, accountId);
-      noteBefore(context, MemberSchema, memberMessage(await members.get(id, requirePerson(personId))));
-      await members.remove(id, personId);
-      deps.accountChanged(id);
+      await remove(context, toAccountId(context, accountId), requirePerson(personId));
+      return {};
+    },
+
+    async leaveAccount(_, context) {
+      await remove(context, toAccountId(context, ""), toPersonId(context));
       return {};
     },
 

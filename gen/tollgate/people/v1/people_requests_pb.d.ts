@@ -299,6 +299,34 @@ export declare type RemoveMemberResponse = Message<"tollgate.people.v1.RemoveMem
 export declare const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse>;
 
 /**
+ * Leaves the account that the session has open.
+ *
+ * @generated from message tollgate.people.v1.LeaveAccountRequest
+ */
+export declare type LeaveAccountRequest = Message<"tollgate.people.v1.LeaveAccountRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.people.v1.LeaveAccountRequest.
+ * Use `create(LeaveAccountRequestSchema)` to create a new message.
+ */
+export declare const LeaveAccountRequestSchema: GenMessage<LeaveAccountRequest>;
+
+/**
+ * The person has no place in the account any more.
+ *
+ * @generated from message tollgate.people.v1.LeaveAccountResponse
+ */
+export declare type LeaveAccountResponse = Message<"tollgate.people.v1.LeaveAccountResponse"> & {
+};
+
+/**
+ * Describes the message tollgate.people.v1.LeaveAccountResponse.
+ * Use `create(LeaveAccountResponseSchema)` to create a new message.
+ */
+export declare const LeaveAccountResponseSchema: GenMessage<LeaveAccountResponse>;
+
+/**
  * Invites somebody into an account.
  *
  * @generated from message tollgate.people.v1.CreateInvitationRequest

@@ -12,7 +12,7 @@ import { file_tollgate_validate_v1_validate } from "../../validate/v1/validate_p
  * Describes the file tollgate/people/v1/people_requests.proto.
  */
 export const file_tollgate_people_v1_people_requests = /*@__PURE__*/
-  fileDesc("Cih0b2xsZ2F0ZS9wZW9wbGUvdjEvcGVvcGxlX3JlcXVlc3RzLnByb3RvEhJ0b2xsZ2F0ZS5wZW9wbGUudjEiEgoQR2V0UGVyc29uUmVxdWVzdCJWChFHZXRQZXJzb25SZXNwb25zZRIqCgZwZXJzb24YASABKAsyGi50b2xsZ2F0ZS5wZW9wbGUudjEuUGVyc29uEhUKDW1haWxlZF9ldmVudHMYAiADKAkinAEKE1VwZGF0ZVBlcnNvblJlcXVlc3QSHAoEbmFtZRgBIAEoCUIJ4vQYBSDIASgBSACIAQESLQoFbWFpbHMYAiABKAsyHi50b2xsZ2F0ZS5wZW9wbGUudjEuTWFpbENob2ljZRIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBwoFX25hbWUiQgoUVXBkYXRlUGVyc29uUmVzcG9uc2USKgoGcGVyc29uGAEgASgLMhoudG9sbGdhdGUucGVvcGxlLnYxLlBlcnNvbiIVChNMaXN0QWNjb3VudHNSZXF1ZXN0IksKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEudG9sbGdhdGUucGVvcGxlLnYxLlBlcnNvbkFjY291bnQiXgoSTGlzdE1lbWJlcnNSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkSIAoJcGFnZV9zaXplGAIgASgFQg3i9BgJQQAAAAAAAAAAEhIKCnBhZ2VfdG9rZW4YAyABKAkiWwoTTGlzdE1lbWJlcnNSZXNwb25zZRIrCgdtZW1iZXJzGAEgAygLMhoudG9sbGdhdGUucGVvcGxlLnYxLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkicwoUU2V0TWVtYmVyUm9sZVJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIRCglwZXJzb25faWQYAiABKAkSNAoEcm9sZRgDIAEoDjIeLnRvbGxnYXRlLmFjY2Vzcy52MS5NZW1iZXJSb2xlQgbi9BgCWAEiQwoVU2V0TWVtYmVyUm9sZVJlc3BvbnNlEioKBm1lbWJlchgBIAEoCzIaLnRvbGxnYXRlLnBlb3BsZS52MS5NZW1iZXIiPAoTUmVtb3ZlTWVtYmVyUmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEhEKCXBlcnNvbl9pZBgCIAEoCSIWChRSZW1vdmVNZW1iZXJSZXNwb25zZSKfAQoXQ3JlYXRlSW52aXRhdGlvblJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRI0CgRyb2xlGAIgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGVCBuL0GAJYARI6CgVlbWFpbBgDIAEoCUIr4vQYJxINW15AIF0rQFteQCBdKxoRYW4gZS1tYWlsIGFkZHJlc3Mg/gEoASJiChhDcmVhdGVJbnZpdGF0aW9uUmVzcG9uc2USMgoKaW52aXRhdGlvbhgBIAEoCzIeLnRvbGxnYXRlLnBlb3BsZS52MS5JbnZpdGF0aW9uEhIKBXRva2VuGAIgASgJQgOAAQEiLAoWTGlzdEludml0YXRpb25zUmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJIk4KF0xpc3RJbnZpdGF0aW9uc1Jlc3BvbnNlEjMKC2ludml0YXRpb25zGAEgAygLMh4udG9sbGdhdGUucGVvcGxlLnYxLkludml0YXRpb24iMAoXUmV2b2tlSW52aXRhdGlvblJlcXVlc3QSFQoNaW52aXRhdGlvbl9pZBgBIAEoCSIaChhSZXZva2VJbnZpdGF0aW9uUmVzcG9uc2UiMwoXQWNjZXB0SW52aXRhdGlvblJlcXVlc3QSGAoFdG9rZW4YASABKAlCCYABAeL0GAIgZCIuChhBY2NlcHRJbnZpdGF0aW9uUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCSIVChNMaXN0UGFzc2tleXNSZXF1ZXN0IkUKFExpc3RQYXNza2V5c1Jlc3BvbnNlEi0KCHBhc3NrZXlzGAEgAygLMhsudG9sbGdhdGUucGVvcGxlLnYxLlBhc3NrZXkiLgoTQmVnaW5QYXNza2V5UmVxdWVzdBIXCgRuYW1lGAEgASgJQgni9BgFIMgBKAEiQgoUQmVnaW5QYXNza2V5UmVzcG9uc2USFAoMb3B0aW9uc19qc29uGAEgASgJEhQKB3BlbmRpbmcYAiABKAlCA4ABASJYChRGaW5pc2hQYXNza2V5UmVxdWVzdBIjCg9jcmVkZW50aWFsX2pzb24YASABKAlCCoABAeL0GAMggH0SGwoHcGVuZGluZxgCIAEoCUIKgAEB4vQYAyCgHyJFChVGaW5pc2hQYXNza2V5UmVzcG9uc2USLAoHcGFzc2tleRgBIAEoCzIbLnRvbGxnYXRlLnBlb3BsZS52MS5QYXNza2V5IioKFFJlbW92ZVBhc3NrZXlSZXF1ZXN0EhIKCnBhc3NrZXlfaWQYASABKAkiFwoVUmVtb3ZlUGFzc2tleVJlc3BvbnNlQsYBChtpbnRlcm5hbC50b2xsZ2F0ZS5wZW9wbGUudjFCE1Blb3BsZVJlcXVlc3RzUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL3Blb3BsZS92MTtwZW9wbGV2MaICA1RQWKoCElRvbGxnYXRlLlBlb3BsZS5WMcoCElRvbGxnYXRlXFBlb3BsZVxWMeICHlRvbGxnYXRlXFBlb3BsZVxWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpQZW9wbGU6OlYxYgZwcm90bzM", [file_google_protobuf_field_mask, file_tollgate_access_v1_access, file_tollgate_people_v1_person, file_tollgate_validate_v1_validate]);
+  fileDesc("Cih0b2xsZ2F0ZS9wZW9wbGUvdjEvcGVvcGxlX3JlcXVlc3RzLnByb3RvEhJ0b2xsZ2F0ZS5wZW9wbGUudjEiEgoQR2V0UGVyc29uUmVxdWVzdCJWChFHZXRQZXJzb25SZXNwb25zZRIqCgZwZXJzb24YASABKAsyGi50b2xsZ2F0ZS5wZW9wbGUudjEuUGVyc29uEhUKDW1haWxlZF9ldmVudHMYAiADKAkinAEKE1VwZGF0ZVBlcnNvblJlcXVlc3QSHAoEbmFtZRgBIAEoCUIJ4vQYBSDIASgBSACIAQESLQoFbWFpbHMYAiABKAsyHi50b2xsZ2F0ZS5wZW9wbGUudjEuTWFpbENob2ljZRIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBwoFX25hbWUiQgoUVXBkYXRlUGVyc29uUmVzcG9uc2USKgoGcGVyc29uGAEgASgLMhoudG9sbGdhdGUucGVvcGxlLnYxLlBlcnNvbiIVChNMaXN0QWNjb3VudHNSZXF1ZXN0IksKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEudG9sbGdhdGUucGVvcGxlLnYxLlBlcnNvbkFjY291bnQiXgoSTGlzdE1lbWJlcnNSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkSIAoJcGFnZV9zaXplGAIgASgFQg3i9BgJQQAAAAAAAAAAEhIKCnBhZ2VfdG9rZW4YAyABKAkiWwoTTGlzdE1lbWJlcnNSZXNwb25zZRIrCgdtZW1iZXJzGAEgAygLMhoudG9sbGdhdGUucGVvcGxlLnYxLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkicwoUU2V0TWVtYmVyUm9sZVJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIRCglwZXJzb25faWQYAiABKAkSNAoEcm9sZRgDIAEoDjIeLnRvbGxnYXRlLmFjY2Vzcy52MS5NZW1iZXJSb2xlQgbi9BgCWAEiQwoVU2V0TWVtYmVyUm9sZVJlc3BvbnNlEioKBm1lbWJlchgBIAEoCzIaLnRvbGxnYXRlLnBlb3BsZS52MS5NZW1iZXIiPAoTUmVtb3ZlTWVtYmVyUmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEhEKCXBlcnNvbl9pZBgCIAEoCSIWChRSZW1vdmVNZW1iZXJSZXNwb25zZSIVChNMZWF2ZUFjY291bnRSZXF1ZXN0IhYKFExlYXZlQWNjb3VudFJlc3BvbnNlIp8BChdDcmVhdGVJbnZpdGF0aW9uUmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEjQKBHJvbGUYAiABKA4yHi50b2xsZ2F0ZS5hY2Nlc3MudjEuTWVtYmVyUm9sZUIG4vQYAlgBEjoKBWVtYWlsGAMgASgJQivi9BgnEg1bXkAgXStAW15AIF0rGhFhbiBlLW1haWwgYWRkcmVzcyD+ASgBImIKGENyZWF0ZUludml0YXRpb25SZXNwb25zZRIyCgppbnZpdGF0aW9uGAEgASgLMh4udG9sbGdhdGUucGVvcGxlLnYxLkludml0YXRpb24SEgoFdG9rZW4YAiABKAlCA4ABASIsChZMaXN0SW52aXRhdGlvbnNSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkiTgoXTGlzdEludml0YXRpb25zUmVzcG9uc2USMwoLaW52aXRhdGlvbnMYASADKAsyHi50b2xsZ2F0ZS5wZW9wbGUudjEuSW52aXRhdGlvbiIwChdSZXZva2VJbnZpdGF0aW9uUmVxdWVzdBIVCg1pbnZpdGF0aW9uX2lkGAEgASgJIhoKGFJldm9rZUludml0YXRpb25SZXNwb25zZSIzChdBY2NlcHRJbnZpdGF0aW9uUmVxdWVzdBIYCgV0b2tlbhgBIAEoCUIJgAEB4vQYAiBkIi4KGEFjY2VwdEludml0YXRpb25SZXNwb25zZRISCgphY2NvdW50X2lkGAEgASgJIhUKE0xpc3RQYXNza2V5c1JlcXVlc3QiRQoUTGlzdFBhc3NrZXlzUmVzcG9uc2USLQoIcGFzc2tleXMYASADKAsyGy50b2xsZ2F0ZS5wZW9wbGUudjEuUGFzc2tleSIuChNCZWdpblBhc3NrZXlSZXF1ZXN0EhcKBG5hbWUYASABKAlCCeL0GAUgyAEoASJCChRCZWdpblBhc3NrZXlSZXNwb25zZRIUCgxvcHRpb25zX2pzb24YASABKAkSFAoHcGVuZGluZxgCIAEoCUIDgAEBIlgKFEZpbmlzaFBhc3NrZXlSZXF1ZXN0EiMKD2NyZWRlbnRpYWxfanNvbhgBIAEoCUIKgAEB4vQYAyCAfRIbCgdwZW5kaW5nGAIgASgJQgqAAQHi9BgDIKAfIkUKFUZpbmlzaFBhc3NrZXlSZXNwb25zZRIsCgdwYXNza2V5GAEgASgLMhsudG9sbGdhdGUucGVvcGxlLnYxLlBhc3NrZXkiKgoUUmVtb3ZlUGFzc2tleVJlcXVlc3QSEgoKcGFzc2tleV9pZBgBIAEoCSIXChVSZW1vdmVQYXNza2V5UmVzcG9uc2VCxgEKG2ludGVybmFsLnRvbGxnYXRlLnBlb3BsZS52MUITUGVvcGxlUmVxdWVzdHNQcm90b1ABWih0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvcGVvcGxlL3YxO3Blb3BsZXYxogIDVFBYqgISVG9sbGdhdGUuUGVvcGxlLlYxygISVG9sbGdhdGVcUGVvcGxlXFYx4gIeVG9sbGdhdGVcUGVvcGxlXFYxXEdQQk1ldGFkYXRh6gIUVG9sbGdhdGU6OlBlb3BsZTo6VjFiBnByb3RvMw", [file_google_protobuf_field_mask, file_tollgate_access_v1_access, file_tollgate_people_v1_person, file_tollgate_validate_v1_validate]);
 
 /**
  * Describes the message tollgate.people.v1.GetPersonRequest.
@@ -99,114 +99,128 @@ export const RemoveMemberResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_people_v1_people_requests, 11);
 
 /**
+ * Describes the message tollgate.people.v1.LeaveAccountRequest.
+ * Use `create(LeaveAccountRequestSchema)` to create a new message.
+ */
+export const LeaveAccountRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_people_v1_people_requests, 12);
+
+/**
+ * Describes the message tollgate.people.v1.LeaveAccountResponse.
+ * Use `create(LeaveAccountResponseSchema)` to create a new message.
+ */
+export const LeaveAccountResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_people_v1_people_requests, 13);
+
+/**
  * Describes the message tollgate.people.v1.CreateInvitationRequest.
  * Use `create(CreateInvitationRequestSchema)` to create a new message.
  */
 export const CreateInvitationRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 12);
+  messageDesc(file_tollgate_people_v1_people_requests, 14);
 
 /**
  * Describes the message tollgate.people.v1.CreateInvitationResponse.
  * Use `create(CreateInvitationResponseSchema)` to create a new message.
  */
 export const CreateInvitationResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 13);
+  messageDesc(file_tollgate_people_v1_people_requests, 15);
 
 /**
  * Describes the message tollgate.people.v1.ListInvitationsRequest.
  * Use `create(ListInvitationsRequestSchema)` to create a new message.
  */
 export const ListInvitationsRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 14);
+  messageDesc(file_tollgate_people_v1_people_requests, 16);
 
 /**
  * Describes the message tollgate.people.v1.ListInvitationsResponse.
  * Use `create(ListInvitationsResponseSchema)` to create a new message.
  */
 export const ListInvitationsResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 15);
+  messageDesc(file_tollgate_people_v1_people_requests, 17);
 
 /**
  * Describes the message tollgate.people.v1.RevokeInvitationRequest.
  * Use `create(RevokeInvitationRequestSchema)` to create a new message.
  */
 export const RevokeInvitationRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 16);
+  messageDesc(file_tollgate_people_v1_people_requests, 18);
 
 /**
  * Describes the message tollgate.people.v1.RevokeInvitationResponse.
  * Use `create(RevokeInvitationResponseSchema)` to create a new message.
  */
 export const RevokeInvitationResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 17);
+  messageDesc(file_tollgate_people_v1_people_requests, 19);
 
 /**
  * Describes the message tollgate.people.v1.AcceptInvitationRequest.
  * Use `create(AcceptInvitationRequestSchema)` to create a new message.
  */
 export const AcceptInvitationRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 18);
+  messageDesc(file_tollgate_people_v1_people_requests, 20);
 
 /**
  * Describes the message tollgate.people.v1.AcceptInvitationResponse.
  * Use `create(AcceptInvitationResponseSchema)` to create a new message.
  */
 export const AcceptInvitationResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 19);
+  messageDesc(file_tollgate_people_v1_people_requests, 21);
 
 /**
  * Describes the message tollgate.people.v1.ListPasskeysRequest.
  * Use `create(ListPasskeysRequestSchema)` to create a new message.
  */
 export const ListPasskeysRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 20);
+  messageDesc(file_tollgate_people_v1_people_requests, 22);
 
 /**
  * Describes the message tollgate.people.v1.ListPasskeysResponse.
  * Use `create(ListPasskeysResponseSchema)` to create a new message.
  */
 export const ListPasskeysResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 21);
+  messageDesc(file_tollgate_people_v1_people_requests, 23);
 
 /**
  * Describes the message tollgate.people.v1.BeginPasskeyRequest.
  * Use `create(BeginPasskeyRequestSchema)` to create a new message.
  */
 export const BeginPasskeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 22);
+  messageDesc(file_tollgate_people_v1_people_requests, 24);
 
 /**
  * Describes the message tollgate.people.v1.BeginPasskeyResponse.
  * Use `create(BeginPasskeyResponseSchema)` to create a new message.
  */
 export const BeginPasskeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 23);
+  messageDesc(file_tollgate_people_v1_people_requests, 25);
 
 /**
  * Describes the message tollgate.people.v1.FinishPasskeyRequest.
  * Use `create(FinishPasskeyRequestSchema)` to create a new message.
  */
 export const FinishPasskeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 24);
+  messageDesc(file_tollgate_people_v1_people_requests, 26);
 
 /**
  * Describes the message tollgate.people.v1.FinishPasskeyResponse.
  * Use `create(FinishPasskeyResponseSchema)` to create a new message.
  */
 export const FinishPasskeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 25);
+  messageDesc(file_tollgate_people_v1_people_requests, 27);
 
 /**
  * Describes the message tollgate.people.v1.RemovePasskeyRequest.
  * Use `create(RemovePasskeyRequestSchema)` to create a new message.
  */
 export const RemovePasskeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 26);
+  messageDesc(file_tollgate_people_v1_people_requests, 28);
 
 /**
  * Describes the message tollgate.people.v1.RemovePasskeyResponse.
  * Use `create(RemovePasskeyResponseSchema)` to create a new message.
  */
 export const RemovePasskeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_people_requests, 27);
+  messageDesc(file_tollgate_people_v1_people_requests, 29);
 

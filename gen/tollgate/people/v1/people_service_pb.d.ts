@@ -5,7 +5,7 @@
 // People: who signs in, and the accounts in which they have a place.
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { AcceptInvitationRequestSchema, AcceptInvitationResponseSchema, BeginPasskeyRequestSchema, BeginPasskeyResponseSchema, CreateInvitationRequestSchema, CreateInvitationResponseSchema, FinishPasskeyRequestSchema, FinishPasskeyResponseSchema, GetPersonRequestSchema, GetPersonResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, ListInvitationsRequestSchema, ListInvitationsResponseSchema, ListMembersRequestSchema, ListMembersResponseSchema, ListPasskeysRequestSchema, ListPasskeysResponseSchema, RemoveMemberRequestSchema, RemoveMemberResponseSchema, RemovePasskeyRequestSchema, RemovePasskeyResponseSchema, RevokeInvitationRequestSchema, RevokeInvitationResponseSchema, SetMemberRoleRequestSchema, SetMemberRoleResponseSchema, UpdatePersonRequestSchema, UpdatePersonResponseSchema } from "./people_requests_pb.js";
+import type { AcceptInvitationRequestSchema, AcceptInvitationResponseSchema, BeginPasskeyRequestSchema, BeginPasskeyResponseSchema, CreateInvitationRequestSchema, CreateInvitationResponseSchema, FinishPasskeyRequestSchema, FinishPasskeyResponseSchema, GetPersonRequestSchema, GetPersonResponseSchema, LeaveAccountRequestSchema, LeaveAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, ListInvitationsRequestSchema, ListInvitationsResponseSchema, ListMembersRequestSchema, ListMembersResponseSchema, ListPasskeysRequestSchema, ListPasskeysResponseSchema, RemoveMemberRequestSchema, RemoveMemberResponseSchema, RemovePasskeyRequestSchema, RemovePasskeyResponseSchema, RevokeInvitationRequestSchema, RevokeInvitationResponseSchema, SetMemberRoleRequestSchema, SetMemberRoleResponseSchema, UpdatePersonRequestSchema, UpdatePersonResponseSchema } from "./people_requests_pb.js";
 
 /**
  * Describes the file tollgate/people/v1/people_service.proto.
@@ -80,6 +80,17 @@ export declare const PeopleService: GenService<{
     methodKind: "unary";
     input: typeof RemoveMemberRequestSchema;
     output: typeof RemoveMemberResponseSchema;
+  },
+  /**
+   * Takes the person who made the call out of the account that the session has open, as RemoveMember does: this session
+   * ends, too. The last owner stays: LAST_OWNER.
+   *
+   * @generated from rpc tollgate.people.v1.PeopleService.LeaveAccount
+   */
+  leaveAccount: {
+    methodKind: "unary";
+    input: typeof LeaveAccountRequestSchema;
+    output: typeof LeaveAccountResponseSchema;
   },
   /**
    * Invites somebody into an account, for 7 days, and shows the token, this one time.
