@@ -15,6 +15,8 @@ const questions = 50;
 /** Whoever types waits no longer. */
 const mostMs = 100;
 const rowsAtOnce = 500;
+/** So that SQLite's thread answers within its bound. */
+const requestsAtOnce = 250_000;
 const dayMs = 86_400_000;
 /** To fill a database takes statements that run for minutes. */
 const patience = { connectMs: 10_000, answerMs: 1_800_000 };
@@ -127,9 +129,12 @@ async function fillRequests(storage: Storage, accountId: string, count: number):
     : "('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid";
   const ms = `${now} - n % ${dayMs}`;
   const account = isSqlite ? `'${accountId}'` : `'${accountId}'::uuid`;
-  await storage.orm.em.fork().execute(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens,
-      output_tokens, cost, shortfall, status, settled_at)
-    with recursive r(n) as (select 0 union all select n + 1 from r where n < ${count - 1})
-    select 'req_' || n, ${runId}, ${account}, '', 'a-model', 900, 300, 255000000, 0, 'completed',
-      ${isSqlite ? ms : `to_timestamp((${ms}) / 1000.0)`} from r`);
+  for (let from = 0; from < count; from += requestsAtOnce) {
+    const last = Math.min(from + requestsAtOnce, count) - 1;
+    await storage.orm.em.fork().execute(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens,
+        output_tokens, cost, shortfall, status, settled_at)
+      with recursive r(n) as (select ${from} union all select n + 1 from r where n < ${last})
+      select 'req_' || n, ${runId}, ${account}, '', 'a-model', 900, 300, 255000000, 0, 'completed',
+        ${isSqlite ? ms : `to_timestamp((${ms}) / 1000.0)`} from r`);
+  }
 }

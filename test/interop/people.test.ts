@@ -243,7 +243,11 @@ describe.each(dialects)("%s", (dialect) => {
       { personId: viewer.personId, role: DEVELOPER },
     ]);
     const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
-    expect(auditEvents[0]).toMatchObject({ accountId, personId: viewer.personId, before: { role: "MEMBER_ROLE_VIEWER" } });
+    expect(auditEvents[0]).toMatchObject({
+      accountId,
+      personId: viewer.personId,
+      before: { role: "MEMBER_ROLE_VIEWER" },
+    });
     const guest = await signIn({});
     expect(await outcomeOf(guest.people.leaveAccount({}, guest.credential))).toBe("ACCOUNT_NOT_FOUND");
   });

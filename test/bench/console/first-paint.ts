@@ -62,7 +62,10 @@ async function open(context: BrowserContext): Promise<Opening> {
   return { ms, bytes };
 }
 
-/** Milliseconds from the beginning of the navigation until something of the page was drawn. */
-function readFirstPaint(page: Page): Promise<number> {
-  return page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
+/** Milliseconds from the beginning of the navigation until something of the page was drawn. Waits until it is. */
+export async function readFirstPaint(page: Page): Promise<number> {
+  const painted = await page.waitForFunction(
+    () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
+  );
+  return (await painted.jsonValue()) as number;
 }

@@ -3,6 +3,7 @@ import { startChromium } from "../../../scripts/test-services/chromium.ts";
 import { createSite, freePorts, startTollgate } from "../../support/tollgate.ts";
 import { percentiles, spread } from "../report/statistics.ts";
 import type { Figure, Scenario } from "../scenario.ts";
+import { readFirstPaint } from "./first-paint.ts";
 
 /** From the address to the first paint on loopback, with an empty cache. */
 const mostMs = 1000;
@@ -76,7 +77,7 @@ async function open(browser: Browser, url: string): Promise<Opening> {
   });
   await page.goto(url);
   await page.locator("h1").waitFor();
-  const ms = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
+  const ms = await readFirstPaint(page);
   const bytes = (await Promise.all(sizes)).reduce((all, size) => all + size, 0);
   await context.close();
   return { ms, bytes };
