@@ -99,7 +99,10 @@ export class LineJudge {
     }
   }
 
-  /** A payment repays what is owed in its own transaction, with what it does not pay of another debt. */
+  /**
+   * A payment repays what is owed in its own transaction, with what it does not pay of another debt; later where it has
+   * lapsed by the clock of its core.
+   */
   #judgePayments(): void {
     const { server, history } = this.#world;
     const unpaid = server.tables.all<{ id: string; owed: number; paid: number }>(
@@ -107,7 +110,8 @@ export class LineJudge {
          select lot.id, lot.granted, came.owed, came.debt, (
            select coalesce(sum(amount), 0) from lot_entry join lot other on other.id = lot_entry.lot_id
            where other.account_id = lot.account_id and lot_entry.kind = 'repaid' and lot_entry.at = lot.created_at) as paid
-         from lot join temp.line_owed came on came.lot_id = lot.id where came.owed > 0) paying
+         from lot join temp.line_owed came on came.lot_id = lot.id
+         where came.owed > 0 and (expires_at is null or expires_at > created_at)) paying
        where paid < min(owed, granted - debt)`,
     );
     for (const { id, owed: before, paid } of unpaid) {

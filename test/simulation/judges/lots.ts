@@ -2,6 +2,8 @@ import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 import { owedBy } from "./credit-lines.ts";
 
+const rankOfCredit = 4;
+
 /** What was there when a lot came in. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
 const listen = `
   create temp table if not exists lot_birth (lot_id text primary key, prices integer, own text, debt integer not null,
@@ -57,7 +59,10 @@ export class LotJudge {
     }
   }
 
-  /** Money that comes in pays what is owed in its own transaction; what is owed on a credit line, only what was bought. */
+  /**
+   * Money that comes in pays what is owed in its own transaction; what is owed on a credit line, only what was bought. Where
+   * it has lapsed by the clock of its core, which is a day fast, it pays once a right clock looks.
+   */
   #judgeDebts(): void {
     const { server, history } = this.#world;
     const unpaid = server.tables.all<{ id: string; debt: number; paid: number }>(
@@ -65,7 +70,8 @@ export class LotJudge {
          select lot.id, lot.granted, birth.debt + birth.owed as debt, (
            select coalesce(sum(amount), 0) from lot_entry join lot other on other.id = lot_entry.lot_id
            where other.account_id = lot.account_id and lot_entry.kind = 'debt' and lot_entry.at = lot.created_at) as paid
-         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt + birth.owed > 0 and kind <> 'credit') born
+         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt + birth.owed > 0 and kind <> 'credit'
+           and (expires_at is null or expires_at > created_at)) born
        where paid < min(debt, granted)`,
     );
     for (const { id, debt, paid } of unpaid) {
@@ -73,15 +79,21 @@ export class LotJudge {
     }
   }
 
-  /** The lines of a receipt are free money, then gifts, payments, the credit line; of a kind what lapses, then what came sooner. */
+  /**
+   * The lines of a receipt are free money, then gifts, payments, the credit line; of a kind what lapses, then what came
+   * sooner. Parts of a credit line that is called back lapse, too, and clocks may disagree on which came sooner: only what
+   * came sooner in truth counts against them.
+   */
   #judgeOrder(): void {
     const { server, history } = this.#world;
     const wrong = server.tables.all<{ request: string; seq: number }>(
       `select request, seq from (
          select line.request_id as request, seq, (rank, lapses, created_at)
-             < (lag(rank) over run, lag(lapses) over run, lag(created_at) over run) as is_earlier
+             < (lag(rank) over run, lag(lapses) over run, lag(created_at) over run)
+             and (rank < ${rankOfCredit} or lot.came < lag(lot.came) over run) as is_earlier
          from usage_line line join (
-           select id, created_at, case kind when 'free' then 1 when 'grant' then 2 when 'paid' then 3 else 4 end as rank,
+           select id, created_at, rowid as came,
+             case kind when 'free' then 1 when 'grant' then 2 when 'paid' then 3 else ${rankOfCredit} end as rank,
              case when kind = 'credit' or expires_at is null then 9e15 else expires_at end as lapses from lot) lot
            on lot.id = line.lot_id
          window run as (partition by line.request_id, line.run_id order by seq)) lines

@@ -31,6 +31,9 @@ const sumOf = (owed: ReadonlyMap<Lot, PicoUsd>): PicoUsd => [...owed.values()].r
 /** The beginning of a moment's UTC day. */
 const dayOf = (ms: number): number => ms - (ms % dayMs);
 
+/** Before the time of any clock, however wrong: a core whose clock is an hour slow leases nothing of the lot either. */
+const longAgo = new Date(0);
+
 /** Whether no core leases from a credit lot any more: what comes back to it goes back to the line. */
 const isRetired = ({ expiresAt }: Lot): boolean => expiresAt instanceof Date;
 
@@ -47,7 +50,6 @@ async function findPayers(em: SqlEntityManager, accountId: string, at: Date): Pr
 }
 
 /** Locks lots, ordered by id. */
-
 async function lockLots(em: SqlEntityManager, ids: readonly string[]): Promise<Lot[]> {
   if (ids.length === 0) {
     return [];
@@ -176,7 +178,7 @@ async function fitLine(
   }
   for (const lot of lots) {
     if (!isRetired(lot) && (excess > 0 || isOutdated(lot))) {
-      lot.expiresAt = lot.createdAt;
+      lot.expiresAt = longAgo;
     }
   }
   await em.flush();

@@ -70,10 +70,10 @@ export class WalletSlices {
     this.#check();
   }
 
-  /** Lets slices of lots that were called back expire: running requests finish with them. */
+  /** Lets slices of lots that were called back expire, by any clock: running requests finish with them. */
   retire(lotIds: readonly string[]): void {
     for (const slice of this.#open) {
-      slice.expiresAt = lotIds.includes(slice.lotId) ? slice.createdAt : slice.expiresAt;
+      slice.expiresAt = lotIds.includes(slice.lotId) ? 0 : slice.expiresAt;
     }
   }
 

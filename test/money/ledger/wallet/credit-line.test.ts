@@ -131,6 +131,14 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await lots()).every(({ granted, spent, refunded }) => granted === spent + refunded)).toBe(true);
   });
 
+  test("that is taken away has lapsed by the clock of every core, however slow", async () => {
+    await setLine(500);
+    const running = await hold(400);
+    await setLine(0);
+    expect((await lots()).map(({ expiresAt }) => Number(expiresAt))).toEqual([0]);
+    await clock.until(running.settle(output(200), "completed"));
+  });
+
   test("pays the prices of the day on which it is drawn", async () => {
     await setLine(1000);
     await spend(200);
