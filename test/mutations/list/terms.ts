@@ -8,7 +8,7 @@ export const termsMutations: readonly Mutation[] = within({ source: "src/money",
   {
     name: "what a credit line called back is leased again",
     file: "ledger/wallet/credit-line.ts",
-    find: "      lot.expiresAt = lot.createdAt;",
+    find: "      lot.expiresAt = longAgo;",
     replace: "",
     breaks: "what they leave goes back to the line, and no other request gets it.",
     ...line,
