@@ -180,8 +180,8 @@ describe.each(dialects)("on %s", (dialect) => {
   test("a refund whose answer is lost is carried on after a restart, and made once", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);
-    // Who carries refunds on may ask between the two tries of this request.
-    Object.assign(stripe.faults, { silent: Number.POSITIVE_INFINITY, path: "/v1/refunds" });
+    // Who carries refunds on may ask before this request, and between its two tries: it must not find what was made.
+    Object.assign(stripe.faults, { silent: Number.POSITIVE_INFINITY, path: "/v1/refunds", hides: true });
     stripe.events.faults.lose = true; // an event would tell what the answers did not
     expect(await reasonOf(refund(reference, 10))).toBe(Reason.PAYMENT_PROVIDER_FAILED);
     expect(await shop.balance(accountId)).toBe(usd(15));
