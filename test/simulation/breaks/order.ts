@@ -25,8 +25,9 @@ export const orderBreaks: readonly Break[] = [
   {
     name: "the last parts of a credit line pay first",
     judge: "order",
+    seed: 2,
     only: [],
-    settings: { hasTerms: true },
+    settings: { hasTerms: true, trafficMs: 5, requests: 1200 },
     apply: getter(WalletSlices, "open", function (this: WalletSlices) {
       const isOfLine = ({ priority }: OpenSlice) => priority === priorities.credit;
       const slices = open.call(this);
