@@ -137,6 +137,14 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     tests: ["model/spending-order"],
   },
   {
+    name: "the lot that came in later is spent first",
+    file: "model/spending-order.ts",
+    find: "    a.createdAt - b.createdAt ||",
+    replace: "    b.createdAt - a.createdAt ||",
+    breaks: "then the credit that came in sooner.",
+    tests: ["model/spending-order"],
+  },
+  {
     name: "sums of usage count a charge's cost once too often",
     file: "store/rollups.ts",
     find: "sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`)",
