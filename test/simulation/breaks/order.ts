@@ -61,8 +61,8 @@ export const orderBreaks: readonly Break[] = [
     judge: "refusals",
     only: [],
     settings: { trafficMs: 5, requests: 1200 },
-    apply: method(WaitQueue, "enter", function (this: WaitQueue, _: number, signal: AbortSignal) {
-      return enter.call(this, 0, signal);
+    apply: method(WaitQueue, "enter", function (this: WaitQueue, ...[, ...parts]: Parameters<typeof enter>) {
+      return enter.call(this, 0, ...parts);
     }),
   },
 ];
