@@ -41,6 +41,9 @@ export class WaitQueue {
 
   /** Whether it would be the turn of a request that came now. `budgetId`: the budget that it spends from, too. */
   isOpen(budgetId: string | undefined): boolean {
+    if (this.empty) {
+      return true; // nearly always, and every request asks
+    }
     for (const { isPassed, budgetId: other } of this.#front()) {
       if (!isPassed || other === budgetId) {
         return false;
