@@ -30,7 +30,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),",
     replace: "),",
     breaks: "A charge is stored once.",
-    tests: ["retention/retention"],
+    tests: ["retention/late-receipts"],
     worlds: [],
   },
   {
