@@ -161,6 +161,7 @@ test("a lost connection is said, and mended by itself", async () => {
     "said",
     "mended",
     "loaded",
+    "signed in",
     "waited",
     "open",
     "waited",

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { retryMs } from "../../app/connection.ts";
 import { isCancelled, isLost } from "../../contract/failure.ts";
 import { pause } from "./pause.ts";
 
@@ -11,8 +12,6 @@ export interface Query<Data> {
   /** Loads again. */
   readonly reload: () => void;
 }
-
-const retryMs = 2000;
 
 /**
  * Loads data, and loads it again whenever `dependencies` change. While the server is unreachable it retries by itself.
