@@ -107,10 +107,10 @@ test("an amount that stands for several is what is written where it stands", () 
   expect(refusals(text.replace("0.100000", "0x1"))).toHaveLength(4);
 });
 
-test.each(["nul\\0", "line\\n", "bell\\a", "\\x7f", "half \\ud800"])(
+test.each(["nul\\0", "line\\n", "bell\\a", "\\x7f", "half \\ud800", "\\u202eback", "\\u200b"])(
   "a model's name must be plain: %s is refused",
   (name) => {
-    const refused = "must hold no control characters and no broken surrogate pairs";
+    const refused = "must be seen as it is: without control characters, line ends and changes of the writing direction";
     const server = `{ url: "http://127.0.0.1:1", model: "${name}" }`;
     const text = `models:\n  - id: "${name}"\n    display_name: "${name}"\n    servers: [${server}]`;
     expect(refusals(text).map((line) => line.slice(0, line.indexOf(", is") + 1 || undefined))).toEqual([
