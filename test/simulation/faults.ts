@@ -30,15 +30,6 @@ function badNetwork(world: World, how: Partial<World["machines"][number]["networ
   });
 }
 
-/** Strikes after `ms`, unless all faults have ended by then. */
-function later(world: World, ms: number, strike: () => void): void {
-  world.timeline.after(ms, () => {
-    if (!world.isHealed) {
-      strike();
-    }
-  });
-}
-
 /** Kills everything that runs on a machine's disk, changes the disk, and starts again. */
 function harmDisk(world: World, machine: Machine, why: Excuse, harm: () => void, meanMs: number): void {
   const harmed = world.machines.filter(({ disk }) => disk === machine.disk);
@@ -179,7 +170,7 @@ export const faults: readonly Fault[] = [
       }
       world.server.remember();
       const ms = world.dice.exponential(0.5 * second);
-      later(world, ms, () => goBack(world, "the server fails over into the past"));
+      world.plan(ms, () => goBack(world, "the server fails over into the past"));
     },
   },
   {
@@ -191,7 +182,7 @@ export const faults: readonly Fault[] = [
       }
       world.server.remember();
       const ms = world.dice.exponential(20 * second);
-      later(world, ms, () => goBack(world, "the server is restored from a backup"));
+      world.plan(ms, () => goBack(world, "the server is restored from a backup"));
     },
   },
   {
@@ -226,7 +217,7 @@ export const faults: readonly Fault[] = [
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: the disk lies about syncing`);
       machine.disk.faults.lies = true;
-      later(world, dice.exponential(5 * second), () => {
+      world.plan(dice.exponential(5 * second), () => {
         history.fault(`${machine.name}: power cut`);
         machine.disk.faults.lies = false;
         harmDisk(world, machine, "lost journal", () => machine.disk.cutPower(), 5 * second);
@@ -251,7 +242,7 @@ export const faults: readonly Fault[] = [
       const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       const old = machine.disk.copy();
-      later(world, dice.exponential(10 * second), () => {
+      world.plan(dice.exponential(10 * second), () => {
         history.fault(`${machine.name}: killed, and its disk is an older one`);
         harmDisk(world, machine, "lost journal", () => machine.disk.restore(old), 5 * second);
       });
@@ -382,7 +373,7 @@ export const faults: readonly Fault[] = [
         } else if (how === "sleep") {
           process.suspend(dice.between(20, 60) * second);
         } else if (world.mayGoBack()) {
-          later(world, ms, () => goBack(world, "the server fails over while a day leaves"));
+          world.plan(ms, () => goBack(world, "the server fails over while a day leaves"));
         }
       });
     },
