@@ -52,10 +52,12 @@ test("an operator gets from the printed link to an answer, its receipt and prove
 });
 
 test("a customer sees its own account by its key, and nobody else's by any page", async () => {
-  const { own, other, archived, forbidden, menu } = await liveAsCustomer(stage);
+  const { own, other, archived, asked, kept, forbidden, menu } = await liveAsCustomer(stage);
   expect(own).toBeGreaterThan(0n);
   expect(other).not.toContain("$");
   expect(archived).toMatch(/^The receipts of \S+ left the books on \S+, and their archive is not in its place\./);
+  expect(asked).toContain("Your session reads and cannot spend");
+  expect(kept).toEqual([]);
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage"]);
 });

@@ -18,7 +18,7 @@ export async function waitForAnswers(stage: Stage): Promise<Waited> {
   const { id } = (await tollgate.admin("accounts", "create", "--name", "Waiting Room")) as { id: string };
   const { key } = (await tollgate.admin("keys", "create", id, "--name", "waits")) as { key: string };
   await refuseMany(tollgate.url, key);
-  const { context, page } = await stage.visit();
+  const { context, page } = await stage.visit({ reducedMotion: "reduce" }); // what turns pale does so at once
   await page.goto(await stage.makeLink());
   await page.getByRole("navigation", { name: "Main" }).waitFor();
   const main = page.getByRole("main");
@@ -83,15 +83,31 @@ async function holdBack(
   const asked = page.waitForRequest(`**/${call}`);
   await change();
   await asked;
-  const [all, busy] = [within.locator(what), within.locator('[aria-busy="true"]').locator(what)];
-  const faults = [];
-  if ((await all.count()) !== (await busy.count())) {
-    faults.push(`${name} shows ${(await all.count()) - (await busy.count())} of the answer before`);
-  }
+  const stale = await within.locator(what).evaluateAll(countUntold);
+  const faults = stale === 0 ? [] : [`${name} shows ${stale} of the answer before`];
   held.resolve();
   await within.locator('[aria-busy="true"]').first().waitFor({ state: "detached" });
   await page.unroute(`**/${call}`);
   return faults;
+}
+
+/** How many are neither told to be busy nor pale. Runs in the browser. */
+function countUntold(shown: readonly unknown[]): number {
+  interface Shown {
+    readonly parentElement: Shown | null;
+    closest(selector: string): unknown;
+  }
+  const { getComputedStyle } = globalThis as unknown as {
+    getComputedStyle(element: Shown): { readonly opacity: string; readonly display: string };
+  };
+  const isPale = (one: Shown | null): boolean => {
+    if (one === null) {
+      return false;
+    }
+    const { opacity, display } = getComputedStyle(one);
+    return (Number(opacity) < 0.9 && display !== "contents") || isPale(one.parentElement);
+  };
+  return (shown as readonly Shown[]).filter((one) => one.closest('[aria-busy="true"]') === null || !isPale(one)).length;
 }
 
 /** The preview of own prices, which are about to be set. */
