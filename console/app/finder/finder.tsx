@@ -92,7 +92,9 @@ function FinderDialog() {
           ))}
         </ul>
         <p role="status" class="small muted">
-          {error === undefined ? wanted !== "" && ways.length === 0 && "Nothing is called that." : toMessage(error)}
+          {error === undefined
+            ? wanted !== "" && ways.length === 0 && "Nothing is called that."
+            : toMessage(error, true)}
         </p>
         <div class="actions">
           <button type="button" onClick={close}>
