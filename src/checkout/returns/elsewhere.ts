@@ -34,6 +34,11 @@ export class Elsewhere {
     return moved;
   }
 
+  /** What of a payment's credit has gone back so far, in pico-USD. */
+  async gone({ id: paymentId }: ProviderPayment): Promise<number> {
+    return takenOf(await this.#deps.storage.orm.em.fork().find(Withdrawal, { paymentId })).amount;
+  }
+
   async #followOne(payment: ProviderPayment, returned: Returned): Promise<number> {
     const row = (await this.#find(returned)) ?? (await this.#noteAfterRefunds(payment, returned));
     if (returned.state === "back") {
