@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { siteName } from "../contract/site.ts";
 import { makePasskey, type Offer, usePasskey } from "../parts/people/passkeys.ts";
 import { reach, reachAtLast } from "./connection.ts";
+import { takeNextPage } from "./next-page.ts";
 import { navigate, path } from "./router.ts";
 
 /** Who is signed in, from `GET /session`. */
@@ -64,9 +65,6 @@ export const firstPage = computed(() => (isWithoutAccount.value ? "/people" : "/
 /** Whether the role may change prices and servers. */
 export const mayOwn = computed(() => session.value?.role === "owner");
 
-/** Where the browser keeps the page to go to after a sign-in with a provider. */
-export const nextKey = "tollgate-next";
-
 /** Where every way in leads. */
 const firstAfterSignIn = "/overview";
 
@@ -79,14 +77,11 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Goes to the page for whose sake somebody signed in with a provider. Whoever has gone elsewhere since stays there. */
+/** Goes to the page for whose sake somebody signed in elsewhere. Whoever has gone to another one since stays there. */
 function goOn(): void {
-  const next = sessionStorage.getItem(nextKey);
-  if (session.peek() && next !== null) {
-    sessionStorage.removeItem(nextKey);
-    if (path.peek() === firstAfterSignIn) {
-      navigate(next, { replace: true });
-    }
+  const next = session.peek() ? takeNextPage() : undefined;
+  if (next !== undefined && path.peek() === firstAfterSignIn) {
+    navigate(next, { replace: true });
   }
 }
 

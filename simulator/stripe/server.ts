@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Api } from "./api.ts";
 import { Bank } from "./bank.ts";
 import { Events } from "./events.ts";
+import { ApiFaults } from "./faults.ts";
 import { readForm } from "./form.ts";
 import { openPage, type Page } from "./pages.ts";
 import type { Host } from "./routes.ts";
@@ -24,16 +25,6 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** Faults of the API. */
-export interface ApiFaults {
-  /** The next requests that change something fail with 500 before anything happens. */
-  failing: number;
-  /** The next requests that change something happen, and their answers are lost. */
-  silent: number;
-  /** Both meet only requests to this path; undefined: to any. */
-  path?: string | undefined;
-}
-
 /** A stand-in for Stripe that is listening. No money moves. */
 export interface StandIn extends Host {
   readonly url: string;
@@ -52,7 +43,7 @@ export async function startStripe({ host, port, webhook }: StandInOptions): Prom
   const events = new Events(state);
   const parts: Host = { state, events, bank: new Bank(state, events) };
   const api = new Api(parts);
-  const faults: ApiFaults = { failing: 0, silent: 0 };
+  const faults = new ApiFaults();
   const requests: SeenRequest[] = [];
   const server = createServer((request, response) => {
     readText(request)
@@ -68,16 +59,13 @@ export async function startStripe({ host, port, webhook }: StandInOptions): Prom
       return;
     }
     requests.push({ method, path: request.url ?? "", body });
-    const isMet = method !== "GET" && (faults.path === undefined || faults.path === path);
-    if (isMet && faults.failing > 0) {
-      faults.failing--;
+    if (faults.fails(method, path)) {
       response.writeHead(500, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: { type: "api_error", message: "The stand-in was told to fail." } }));
       return;
     }
     const reply = api.answer(request, path, query, body);
-    if (isMet && faults.silent > 0) {
-      faults.silent--;
+    if (faults.loses(method, path)) {
       response.destroy();
       return;
     }

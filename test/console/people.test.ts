@@ -12,8 +12,9 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test("somebody signs up with a passkey, signs in with it, adds another and keeps the last one", async () => {
-  const { passkeys, kept, opened, refused, byName } = await liveWithPasskeys(stage);
+  const { steps, passkeys, kept, opened, refused, byName } = await liveWithPasskeys(stage);
   expect(byName).toBe("/sign-in");
+  expect(steps).toEqual(["Credit", "A key and a request", "The first receipt"]);
   expect(opened).toBe("/overview");
   expect(refused).toContain("No passkey was used");
   expect(passkeys).toEqual([["Hedy", "phone"], ["Hedy"]]);

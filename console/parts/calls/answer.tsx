@@ -39,7 +39,7 @@ export function Answer<Data>({ query: { data, error, reload }, children }: Props
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   return (
     <div class="notice bad" role="alert">
-      <p>{toMessage(error)}</p>
+      <p>{toMessage(error, retry !== undefined)}</p>
       {retry && !isFinal(error) && (
         <button type="button" class="small-button" onClick={retry}>
           Try again

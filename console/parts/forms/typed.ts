@@ -1,5 +1,7 @@
 import { maxPicoUsd, parseUsd } from "../../../lib/money/money.ts";
 
+const picoPerUsd = 10n ** 12n;
+
 /** Reads a typed whole number. Undefined: the text is empty. Throws an error that says what is wrong. */
 export function readWhole(text: string, name: string): number | undefined {
   const typed = text.trim();
@@ -15,13 +17,21 @@ export function readWhole(text: string, name: string): number | undefined {
 
 /** Reads a typed amount, in pico-USD. Undefined: the text is empty. Throws an error that says what is wrong. */
 export function readUsd(text: string, name: string): bigint | undefined {
-  const typed = text.trim();
-  if (typed === "") {
-    return undefined;
-  }
-  const pico = parseUsd(typed);
-  if (pico === undefined || pico === 0n || pico > maxPicoUsd) {
-    throw new Error(`${name} has to be USD above 0 and below 9007, such as 20 or 4.99. Leave it empty for none.`);
+  return text.trim() === "" ? undefined : readAmount(text, name, maxPicoUsd, " Leave it empty for none.");
+}
+
+/** As readUsd, where there has to be an amount. `most`: the largest, in pico-USD. */
+export function requireUsd(text: string, name: string, most = maxPicoUsd): bigint {
+  return readAmount(text, name, most);
+}
+
+function readAmount(text: string, name: string, most: bigint, advice = ""): bigint {
+  const pico = parseUsd(text.trim());
+  if (pico === undefined || pico === 0n || pico > most) {
+    const bound = most / picoPerUsd;
+    throw new Error(
+      `${name} has to be USD above 0 and below ${bound}, with at most 12 decimals, such as 20 or 4.99.${advice}`,
+    );
   }
   return pico;
 }

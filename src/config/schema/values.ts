@@ -2,6 +2,7 @@ import * as z from "zod";
 import { maxPicoUsd, parseRate, parseUsd } from "#lib/money/money.ts";
 import { parseAddress } from "#lib/net/address.ts";
 import { parseNetwork } from "#lib/net/networks.ts";
+import { isPrintable, isSeen } from "#lib/text/printable.ts";
 
 /** An amount of USD. Coerced, so that it may be written without quotes: load.ts passes it as it is written. */
 export const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? maxPicoUsd) < maxPicoUsd, {
@@ -35,9 +36,11 @@ export const network = z
   );
 
 /** A name that is used in answers, headers, logs and databases. */
-export const plainName = z.string().refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), {
-  message: "must hold no control characters and no broken surrogate pairs",
-});
+export const plainName = z
+  .string()
+  .refine((text) => text === "" || (text.isWellFormed() && isPrintable(text) && isSeen(text)), {
+    message: "must be seen as it is: without control characters, line ends and changes of the writing direction",
+  });
 
 /** Seconds, at most a day. */
 export const seconds = z.number().positive().max(86_400);

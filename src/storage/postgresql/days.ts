@@ -2,6 +2,7 @@
 // a day leaves as a whole.
 
 import type { Pool, PoolClient } from "pg";
+import { pauseAbout } from "#lib/time/pause-about.ts";
 
 const dayMs = 86_400_000;
 /** How many days have their tables before they begin. */
@@ -116,7 +117,7 @@ export async function changeTables<T>(pool: Pool, run: (client: PoolClient) => P
       if (attempt === tries || !passing.has(String((error as { code?: unknown }).code))) {
         throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * attempt * (0.5 + Math.random())));
+      await pauseAbout(firstPauseMs * attempt);
     }
   }
 }

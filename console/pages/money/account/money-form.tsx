@@ -6,6 +6,7 @@ import { Amount } from "../../../parts/figures/amount.tsx";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Dialog } from "../../../parts/forms/dialog.tsx";
 import { Field } from "../../../parts/forms/field.tsx";
+import { requireUsd } from "../../../parts/forms/typed.ts";
 
 interface Kind {
   readonly verb: string;
@@ -50,15 +51,13 @@ export function MoneyForm({ kind, accountId, onClose, onDone }: Props) {
   const { verb, done, what, send } = kinds[kind];
   const pico = parseUsd(amount.trim());
   const submit = async (): Promise<void> => {
-    if (pico === undefined || pico === 0n) {
-      throw new Error("The amount has to be decimal USD above zero, such as 25 or 4.99.");
-    }
+    const amountPicoUsd = requireUsd(amount, "The amount");
     if (reference.trim() === "") {
       throw new Error("The reference is missing: the payment's own name, such as the number of its invoice.");
     }
-    await send({ accountId, amountPicoUsd: pico, reference: reference.trim() });
+    await send({ accountId, amountPicoUsd, reference: reference.trim() });
     onDone();
-    say(`${done}: ${formatUsd(pico)} USD.`);
+    say(`${done}: ${formatUsd(amountPicoUsd)} USD.`);
   };
   return (
     <Dialog title={verb} onClose={onClose}>

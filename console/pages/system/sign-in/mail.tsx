@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { askForMail, nextKey } from "../../../app/session.ts";
+import { keepNextPage } from "../../../app/next-page.ts";
+import { askForMail } from "../../../app/session.ts";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Field } from "../../../parts/forms/field.tsx";
 
@@ -8,7 +9,7 @@ export function MailLink({ next }: { readonly next: string }) {
   const [email, setEmail] = useState("");
   const [askedFor, setAskedFor] = useState("");
   const send = async (): Promise<void> => {
-    sessionStorage.setItem(nextKey, next);
+    keepNextPage(next);
     await askForMail(email.trim());
     setAskedFor(email.trim());
   };

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import { keepNextPage, takeNextPage } from "../../../app/next-page.ts";
 import { navigate, query } from "../../../app/router.ts";
-import { farewell, nextKey, session, signIn } from "../../../app/session.ts";
+import { farewell, session, signIn } from "../../../app/session.ts";
 import { Mark } from "../../../app/shell/mark.tsx";
 import { siteLinks, siteName } from "../../../contract/site.ts";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
@@ -38,6 +39,7 @@ export function SignInPage() {
   }, []);
   useEffect(() => {
     if (session.value) {
+      takeNextPage(); // of a sign-in that was begun and left
       navigate(next, { replace: true });
     }
   }, [session.value]);
@@ -62,6 +64,9 @@ export function SignInPage() {
           <p class="notice" role="status">
             {farewell.value}
           </p>
+        )}
+        {next.startsWith("/invitation/") && (
+          <p>You are invited into an account: the invitation comes after signing in.</p>
         )}
         <Providers providers={providers.filter(({ forOperators }) => !forOperators)} next={next} />
         <Passkey host={passkeyHost} maySignUp={signUp} />
@@ -115,13 +120,7 @@ function Providers({ providers, next }: { readonly providers: readonly Provider[
   return (
     <>
       {providers.map(({ id, name }) => (
-        <a
-          key={id}
-          class="button provider"
-          href={`/sign-in/${id}`}
-          target="_self"
-          onClick={() => sessionStorage.setItem(nextKey, next)}
-        >
+        <a key={id} class="button provider" href={`/sign-in/${id}`} target="_self" onClick={() => keepNextPage(next)}>
           Continue with {name}
         </a>
       ))}

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { boundAnswer } from "#lib/net/bound-answer.ts";
+import { pauseAbout } from "#lib/time/pause-about.ts";
 
 /** Where a bucket is, and who may use it. */
 export interface BucketOptions {
@@ -48,7 +48,7 @@ export class Bucket {
       const answer = await this.#send(name, what).catch((error: unknown) => toError(this.#options, name, error));
       const isPassing = answer instanceof Error || answer.status >= 500 || answer.status === 429;
       if (isPassing && attempt < tries) {
-        await sleep(firstPauseMs * 2 ** attempt * (0.5 + Math.random()), undefined, { ref: false });
+        await pauseAbout(firstPauseMs * 2 ** attempt);
         continue;
       }
       if (answer instanceof Error) {

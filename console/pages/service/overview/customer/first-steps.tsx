@@ -12,7 +12,7 @@ import { useGenerators } from "../../../../parts/requests/use-generators.ts";
 
 const refreshMs = 3000;
 
-/** The way of a new member: a key, a request, its receipt, and credit. Gone once it has been walked. */
+/** The way of a new member: a key, a request, its receipt, and credit, which comes first without free money. Gone once it has been walked. */
 export function FirstSteps({ account }: { readonly account: Account }) {
   const { data: receipt } = useQuery(
     async (signal) => (await metering.listReceipts({ pageSize: 1 }, { signal })).receipts[0] ?? null,
@@ -24,9 +24,13 @@ export function FirstSteps({ account }: { readonly account: Account }) {
   if (!isMember.value || receipt === undefined || options === undefined || (receipt !== null && hasPaid)) {
     return null;
   }
+  const hasMoney = account.balancePicoUsd > 0n || account.creditLeftPicoUsd > 0n;
+  const isFirst = receipt === null && hasMoney;
+  const credit = !hasPaid && <Credit isNext={!isFirst} hasMoney={hasMoney} />;
   return (
     <section class="section" aria-label="First steps">
       <ol class="steps">
+        {!hasMoney && credit}
         {receipt === null && <FirstKey />}
         <li class="card">
           <h2>The first receipt</h2>
@@ -38,23 +42,29 @@ export function FirstSteps({ account }: { readonly account: Account }) {
             </p>
           )}
         </li>
-        {!hasPaid && (
-          <li class="card">
-            <h2>Credit</h2>
-            <p class="muted">
-              {mayPay.value ? "See what it costs before you pay." : "An owner of the account buys it."}
-            </p>
-            {mayPay.value && (
-              <p>
-                <a class={receipt === null ? "button" : "button primary"} href="/money">
-                  Buy credit
-                </a>
-              </p>
-            )}
-          </li>
-        )}
+        {hasMoney && credit}
       </ol>
     </section>
+  );
+}
+
+/** The way to credit. It comes first where there is no money: a request would be refused. */
+function Credit({ isNext, hasMoney }: { readonly isNext: boolean; readonly hasMoney: boolean }) {
+  return (
+    <li class="card">
+      <h2>Credit</h2>
+      <p class="muted">
+        {!hasMoney && "Requests need it. "}
+        {mayPay.value ? "See what it costs before you pay." : "An owner of the account buys it."}
+      </p>
+      {mayPay.value && (
+        <p>
+          <a class={isNext ? "button primary" : "button"} href="/money">
+            Buy credit
+          </a>
+        </p>
+      )}
+    </li>
   );
 }
 
