@@ -19,7 +19,7 @@ import { createProgram } from "#src/cli/program.ts";
 import { configJsonSchema } from "#src/config/json-schema.ts";
 import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
 import { answers } from "../../scripts/docs/answers.ts";
-import { doors } from "./doors.ts";
+import { doors } from "./doors/doors.ts";
 
 // Every limit, every view of usage and everything that goes out can be reached through all doors that it is to have.
 

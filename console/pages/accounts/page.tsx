@@ -18,8 +18,7 @@ export default function AccountsPage() {
   const order = query.value.get("order") ?? "";
   const pages = usePages<Row>(
     (pageToken, signal) => findAccounts({ name: name.trim(), state, order }, pageToken, signal),
-    [],
-    `${name} ${state} ${order}`,
+    [name.trim(), state, order],
   );
   const isFiltered = name.trim() !== "" || state !== "" || order !== "";
   return (

@@ -1,5 +1,5 @@
 import { formatUsd } from "../../../lib/money/money.ts";
-import { farewell, signOut } from "../../app/session.ts";
+import { signOut } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
@@ -11,8 +11,7 @@ export function CloseAccount({ onClose }: { readonly onClose: () => void }) {
   const send = async (): Promise<void> => {
     const { refundedPicoUsd } = await accounts.closeAccount({ requestId });
     const back = refundedPicoUsd > 0n ? ` ${formatUsd(refundedPicoUsd)} USD go back to where they came from.` : "";
-    farewell.value = `The account is closed.${back}`;
-    await signOut();
+    await signOut(`The account is closed.${back}`);
   };
   return (
     <Dialog title="Close the account" onClose={onClose}>

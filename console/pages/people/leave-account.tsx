@@ -1,4 +1,4 @@
-import { farewell, signOut } from "../../app/session.ts";
+import { signOut } from "../../app/session.ts";
 import { people } from "../../contract/clients.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
@@ -7,8 +7,7 @@ import { Dialog } from "../../parts/forms/dialog.tsx";
 export function LeaveAccount({ onClose }: { readonly onClose: () => void }) {
   const send = async (): Promise<void> => {
     await people.leaveAccount({});
-    farewell.value = "You have left the account.";
-    await signOut();
+    await signOut("You have left the account.");
   };
   return (
     <Dialog title="Leave the account" onClose={onClose}>

@@ -48,6 +48,7 @@ export function PayerField({ payer }: { readonly payer: Payer }) {
   if (mayMakeKey()) {
     return <AccountField label="Who pays" value={payer.accountId} onInput={payer.setAccountId} />;
   }
+  const isKeyHolder = isCustomer.value && !isMember.value;
   return (
     <Field
       label="API key"
@@ -57,9 +58,10 @@ export function PayerField({ payer }: { readonly payer: Payer }) {
       onInput={payer.setTyped}
       isCode
       placeholder="tg-…"
+      {...(isKeyHolder && { autocomplete: "current-password" })}
       hint={
-        isCustomer.value && !isMember.value
-          ? "The one that you signed in with, or another. It stays in this page."
+        isKeyHolder
+          ? "The one that you signed in with, or another. Your session reads and cannot spend, and the key is kept nowhere: this page forgets it, too."
           : "Your role makes no keys. One that is typed here stays in this page."
       }
     />

@@ -28,9 +28,8 @@ export default function UsagePage() {
   const second = secondOf(query.value.get("and"), first);
   const groups = [first, second];
   const what = [nameOf(asked.span), ...Object.values(asked.filter)];
-  // Rows know what they are grouped by: those of the grouping before stay until the new ones come.
   const sums = useQuery(
-    async (signal) => ({ first, second, rows: await loadSums(asked, groups, most + 1, signal) }),
+    (signal) => loadSums(asked, groups, most + 1, signal),
     [first, second, ...what],
     undefined,
     most,
@@ -40,7 +39,7 @@ export default function UsagePage() {
   const shown = useMemo(
     () => ({
       groups: [first, second, ...(asked.filter.key === "" ? [] : (["key"] as const))],
-      accountIds: [asked.filter.account, ...(sums.data?.rows ?? []).map(({ accountId }) => accountId)],
+      accountIds: [asked.filter.account, ...(sums.data ?? []).map(({ accountId }) => accountId)],
     }),
     [sums.data, asked.filter.account, asked.filter.key],
   );
@@ -53,7 +52,7 @@ export default function UsagePage() {
       lead="What requests cost, in hours or days of UTC. A row looks into what it is the sum of."
       actions={
         sums.data &&
-        sums.data.rows.length > 0 && (
+        sums.data.length > 0 && (
           <CsvButton name="usage" load={async (signal) => toLines(await loadAll(asked, groups, signal))} />
         )
       }
@@ -87,13 +86,13 @@ export default function UsagePage() {
               <Total total={sum} />
               <Answer query={lines}>{(all) => <LinesPlot lines={all} names={names} span={asked.span} />}</Answer>
               <Answer query={sums}>
-                {({ rows, ...by }) => (
+                {(rows) => (
                   <GroupTable
                     rows={rows.slice(0, most)}
                     hasMore={rows.length > most}
                     total={sum}
-                    first={by.first}
-                    second={by.second}
+                    first={first}
+                    second={second}
                     names={names}
                     onMore={() => setMost(most * 4)}
                   />

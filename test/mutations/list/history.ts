@@ -33,7 +33,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (digest !== archive.sha256) {",
       replace: "if (digest?.length !== archive.sha256.length) {",
       breaks: "A file that was changed is never believed",
-      tests: ["retention/retention"],
+      tests: ["retention/archived-receipts"],
       worlds: ["leaving"],
     },
     {
@@ -42,7 +42,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (found !== undefined) {",
       replace: 'if (found !== undefined && found !== "none") {',
       breaks: "and is a finding of `reconcile --all`, too",
-      tests: ["retention/retention"],
+      tests: ["retention/archived-receipts"],
       worlds: ["leaving"],
     },
     {
@@ -51,7 +51,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (stored !== receipts) {",
       replace: "if (stored < receipts) {",
       breaks: "A receipt that came meanwhile stops that",
-      tests: ["retention/retention"],
+      tests: ["retention/late-receipts"],
       worlds: ["leaving"],
     },
     {

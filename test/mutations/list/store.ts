@@ -30,7 +30,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),",
     replace: "),",
     breaks: "A charge is stored once.",
-    tests: ["retention/retention"],
+    tests: ["retention/late-receipts"],
     worlds: [],
   },
   {
@@ -134,6 +134,14 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "compare(a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY) ||",
     replace: "compare(b.expiresAt ?? Number.POSITIVE_INFINITY, a.expiresAt ?? Number.POSITIVE_INFINITY) ||",
     breaks: "within a kind, the credit that lapses sooner",
+    tests: ["model/spending-order"],
+  },
+  {
+    name: "the lot that came in later is spent first",
+    file: "model/spending-order.ts",
+    find: "    a.createdAt - b.createdAt ||",
+    replace: "    b.createdAt - a.createdAt ||",
+    breaks: "then the credit that came in sooner.",
     tests: ["model/spending-order"],
   },
   {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { leaveAccount } from "./leave-life.ts";
 import { liveWithPasskeys } from "./passkey-life.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -18,5 +19,16 @@ test("somebody signs up with a passkey, signs in with it, adds another and keeps
   expect(refused).toContain("No passkey was used");
   expect(passkeys).toEqual([["Hedy", "phone"], ["Hedy"]]);
   expect(kept).toContain("You could not sign in any more");
+  expect(stage.complaints).toEqual([]);
+}, 60_000);
+
+test("a member leaves an account, which is gone from the console, and its only owner is told why that cannot be", async () => {
+  const { refused, left, next, accounts, members, owner } = await leaveAccount(stage);
+  expect(refused).toBe("The account would have no owner: make another member an owner first, or close it.");
+  expect(left).toEqual(["/sign-in", "You have left the account."]);
+  expect(next).toBe(0);
+  expect(accounts).toEqual([["naomi", "ruth"], []]);
+  expect(members).toEqual([["naomi", "ruth"], ["ruth"]]);
+  expect(owner).toBe("Owner");
   expect(stage.complaints).toEqual([]);
 }, 60_000);
