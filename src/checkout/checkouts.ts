@@ -41,12 +41,15 @@ export class Checkouts {
       return { id: row.id, url: row.url };
     }
     const { id, accountId, amount } = row;
-    const customer = await this.#customers.of(accountId);
     const urls = {
       successUrl: withQuery(request.returnUrl, { checkout: id }),
       cancelUrl: withQuery(request.returnUrl, { checkout: id, canceled: "1" }),
     };
-    const { session, url } = await askFor(() => provider.checkout.open({ id, accountId, customer, amount, ...urls }));
+    const { session, url } = await askFor(() =>
+      this.#customers.ask(accountId, (customer) =>
+        provider.checkout.open({ id, accountId, customer, amount, ...urls }),
+      ),
+    );
     await inTransaction(this.#deps.storage, (em) => em.nativeUpdate(ProviderPayment, id, { session, url }));
     return { id, url };
   }
