@@ -49,7 +49,7 @@ export default {
       to: {
         path: "^(lib|src|facades|test|scripts|client)/",
         pathNot:
-          "^lib/(?:money/(?:money|basis-points|month-statement)|rpc/call-headers|errors/reason-texts|limits/(?:budget-period|key-limits))\\.ts$",
+          "^lib/(?:money/(?:money|basis-points|month-statement)|rpc/call-headers|errors/(?:detail|reason-texts)|limits/(?:budget-period|key-limits))\\.ts$",
       },
     },
     {
