@@ -175,4 +175,12 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     breaks: "counts the window's spending outside of the budget's slices anew",
     tests: ["thresholds/budget-recounts"],
   },
+  {
+    name: "what a killed core ran has the date of a clock that is behind its window",
+    file: "ledger/recovery.ts",
+    find: "Math.min(Math.max(now, entry.settleFrom ?? now), entry.settleBy ?? now)",
+    replace: "Math.min(now, entry.settleBy ?? now)",
+    breaks: "its first moment, where a clock was turned back meanwhile, also after a",
+    tests: ["ledger/budget/lost-budgets"],
+  },
 ]);
