@@ -62,7 +62,7 @@ export default {
       name: "pages-are-apart",
       comment: "What two pages need is a part, a format or a call.",
       severity: "error",
-      from: { path: "^console/pages/([^/]+)/" },
+      from: { path: "^console/pages/([^/]+/[^/]+)/" },
       to: { path: "^console/pages/", pathNot: "^console/pages/$1/" },
     },
     {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import type { Command } from "commander";
@@ -135,7 +135,10 @@ const isHeading = (cell: string) => {
   const [page, ...heading] = cell.split(": ");
   return new RegExp(`^#+ ${heading.join(": ")}$`, "m").test(read(`docs/${page}`));
 };
-const isPage = (cell: string) => existsSync(new URL(`console/pages/${cell}/page.tsx`, root));
+const consolePages = readdirSync(new URL("console/pages", root)).flatMap((group) =>
+  readdirSync(new URL(`console/pages/${group}`, root)),
+);
+const isPage = (cell: string) => consolePages.includes(cell);
 
 /** What is named in these doors and is not there. A door that is absent has to say why. */
 function listMissing(cells: readonly string[] | string | undefined, isThere: (cell: string) => boolean): string[] {

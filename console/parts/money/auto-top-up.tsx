@@ -8,7 +8,7 @@ import { useQuery } from "../calls/use-query.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Time } from "../figures/time.tsx";
 import { ActionButton } from "../forms/action-button.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { SetAutoTopUp } from "./set-auto-top-up.tsx";
 
 const refreshMs = 5000;

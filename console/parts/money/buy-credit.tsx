@@ -9,7 +9,7 @@ import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
 import { requireUsd } from "../forms/typed.ts";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { PriceLock } from "./price-lock.tsx";
 
 interface Props {

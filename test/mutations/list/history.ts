@@ -93,6 +93,15 @@ export const historyMutations: readonly Mutation[] = [
       isShort: true,
     },
     {
+      name: "a charge that became cheaper may cost what its first promise said",
+      file: "model/charges/charge.ts",
+      find: "  return isMade ? {",
+      replace: "  return isMade && charge.told === undefined ? {",
+      breaks: "each once and for no more than its client was told",
+      tests: ["ledger/settlement/lost-charges", "ledger/settlement/told-costs"],
+      worlds: ["past"],
+    },
+    {
       name: "a charge that is made again costs what it costs then",
       file: "ledger/settlement/lost-charges.ts",
       find: "{ charge: withTold(charge), at: now }",
