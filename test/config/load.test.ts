@@ -229,6 +229,14 @@ test.each([
   ["a: 1\na: 2", "t.yaml:2: is not one valid YAML document: Map keys must be unique"],
   ["models: [", "t.yaml:1: is not one valid YAML document"],
   ["a: 1\n---\nb: 1", "t.yaml:2: is not one valid YAML document"],
+  [
+    "webhooks:\n  allow: [*.example.com]",
+    "t.yaml:2: *.example.com names an anchor that is not above it; text that begins with * needs quotes",
+  ],
+  [
+    `a: &a [1]\n${"bcdefgh".replace(/./g, (name) => `${name}: &${name} [${`*${String.fromCharCode(name.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}`,
+    "t.yaml: is not one valid YAML document: Excessive alias count",
+  ],
   ["- 1", "t.yaml:1: must be a mapping of fields"],
 ])("%j is refused with line, field and what is allowed", (text, message) => {
   expect(refusals(text)[0]?.slice(0, message.length)).toBe(message);

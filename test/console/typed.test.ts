@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readUsd, requireUsd } from "../../console/parts/forms/typed.ts";
+import { readRate, readUsd, requireUsd } from "../../console/parts/forms/typed.ts";
 
 test.each([
   ["25", 25_000_000_000_000n],
@@ -24,4 +24,11 @@ test("no amount is none where that may be, and a sum may be larger than a paymen
   expect(() => requireUsd(" ", "The amount")).toThrow("The amount has to be USD above 0");
   expect(requireUsd("20000", "The sum", 2n ** 63n - 1n)).toBe(20_000n * 10n ** 12n);
   expect(() => requireUsd("99999999", "The sum", 2n ** 63n - 1n)).toThrow("below 9223372,");
+});
+
+test("a price is bounded where it is typed, too", () => {
+  expect(["0", " 0.25", "1000", "1000.000001", "99999999999999999", "1e3", ""].map(readRate)).toEqual([
+    ...[0n, 250_000n, 1_000_000_000n],
+    ...[undefined, undefined, undefined, undefined],
+  ]);
 });

@@ -1,4 +1,4 @@
-import { maxPicoUsd, parseUsd } from "../../../lib/money/money.ts";
+import { maxPicoUsd, maxRate, parseRate, parseUsd } from "../../../lib/money/money.ts";
 
 const picoPerUsd = 10n ** 12n;
 
@@ -24,6 +24,15 @@ export function readUsd(text: string, name: string): bigint | undefined {
 export function requireUsd(text: string, name: string, most = maxPicoUsd): bigint {
   return readAmount(text, name, most);
 }
+
+/** Reads a typed price of 1M tokens, in pico-USD a token. Undefined: it is none, or above what a price may be. */
+export function readRate(text: string): bigint | undefined {
+  const rate = parseRate(text.trim());
+  return rate === undefined || rate > maxRate ? undefined : rate;
+}
+
+/** What a typed price has to be. */
+export const rateForm = "decimal USD per 1M tokens from 0 to 1000 with at most six decimals, such as 0.25";
 
 function readAmount(text: string, name: string, most: bigint, advice = ""): bigint {
   const pico = parseUsd(text.trim());

@@ -69,8 +69,8 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
           )}
           {set.declines > 0 && (
             <p class="notice warn">
-              {set.problem} The card was declined{set.declines > 1 && ` ${countOf(set.declines, "time")} in a row`}. It
-              is charged again{" "}
+              It was not charged{set.declines > 1 && ` ${countOf(set.declines, "time")} in a row`}: {set.problem} It is
+              charged again{" "}
               {set.notBefore ? (
                 <>
                   after <Time at={set.notBefore} />
@@ -86,8 +86,8 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
     case AutoTopUpState.DECLINED:
       return (
         <p class="notice bad">
-          Off: the card was declined three times in a row. {set.problem} Change the card, or save one at the next
-          payment, then set auto top-up again.
+          Off: three charges in a row were declined. {set.problem} Change the card, or save one at the next payment,
+          then set auto top-up again.
         </p>
       );
     default:

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { maxPicoUsd, parseRate, parseUsd } from "#lib/money/money.ts";
+import { maxPicoUsd, maxRate, parseRate, parseUsd } from "#lib/money/money.ts";
 import { parseAddress } from "#lib/net/address.ts";
 import { parseNetwork } from "#lib/net/networks.ts";
 import { isPrintable, isSeen } from "#lib/text/printable.ts";
@@ -15,8 +15,6 @@ export const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== un
   message: 'must be a decimal amount of USD with at most 12 decimals, best in quotes, such as "20000"',
 });
 
-/** Above any real price, and low enough that tokens times rate stay an exact number. */
-const maxRate = 1_000_000_000n;
 /** USD per 1M tokens. */
 export const rate = z.coerce.string().refine((text) => (parseRate(text) ?? maxRate + 1n) <= maxRate, {
   message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, best in quotes, such as "0.20"',

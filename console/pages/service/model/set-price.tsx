@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { formatRate, parseRate } from "../../../../lib/money/money.ts";
+import { formatRate } from "../../../../lib/money/money.ts";
 import { say } from "../../../app/said.tsx";
 import { prices } from "../../../contract/clients.ts";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Dialog } from "../../../parts/forms/dialog.tsx";
 import { Field } from "../../../parts/forms/field.tsx";
+import { rateForm, readRate } from "../../../parts/forms/typed.ts";
 import { isLargeChange, Preview } from "./preview.tsx";
 
 interface Props {
@@ -24,10 +25,10 @@ export function SetPrice({ model, onClose, onDone }: Props) {
     set(text);
     setConfirming(false);
   };
-  const next = { input: parseRate(input.trim()), output: isEmbedding ? 0n : parseRate(output.trim()) };
+  const next = { input: readRate(input), output: isEmbedding ? 0n : readRate(output) };
   const send = async (): Promise<void> => {
     if (next.input === undefined || next.output === undefined) {
-      throw new Error("A price has to be decimal USD per 1M tokens with at most six decimals, such as 0.25.");
+      throw new Error(`A price has to be ${rateForm}.`);
     }
     if (!isConfirming && isLargeChange(model, next.input, next.output)) {
       setConfirming(true);
