@@ -4,7 +4,7 @@ import { reachable } from "#lib/net/address.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import { effectiveConfig } from "#src/config/effective.ts";
-import { defaultConfig, loadConfig } from "#src/config/load.ts";
+import { type ConfigFile, loadConfigFile, noFile } from "#src/config/load.ts";
 import { movePorts } from "#src/config/ports/move-ports.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
@@ -33,9 +33,9 @@ import { applyWorkarounds } from "./process/workarounds.ts";
 
 /** Runs everything in one process. Resolves when it is ready. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const load = () => loadServed(options);
-  const configured = await load();
-  const secrets = await readSecrets(configured, process.env, systemRandom);
+  const { config: configured, placeOf } = await loadServed(options);
+  const load = async () => (await loadServed(options)).config;
+  const secrets = await readSecrets(configured, process.env, systemRandom, placeOf);
   const unshared = findUnshared(configured.listen, secrets);
   if (unshared !== undefined) {
     throw new ConfigError(unshared);
@@ -47,9 +47,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
 }
 
-async function loadServed({ config: file, port }: ServeOptions): Promise<Config> {
-  const config = file === undefined ? defaultConfig() : await loadConfig(file);
-  return port === undefined ? config : { ...config, listen: movePorts(config.listen, port) };
+async function loadServed({ config: file, port }: ServeOptions): Promise<ConfigFile> {
+  const { config, placeOf } = file === undefined ? noFile() : await loadConfigFile(file);
+  return { config: port === undefined ? config : { ...config, listen: movePorts(config.listen, port) }, placeOf };
 }
 
 async function start(

@@ -1,5 +1,5 @@
 import { type Environment, type SettingName, settingNames } from "./environment.ts";
-import { type ConfigFile, defaultConfig, loadConfigFile } from "./load.ts";
+import { loadConfigFile, noFile } from "./load.ts";
 import { formatPath, type Path } from "./problems.ts";
 import type { Config } from "./schema.ts";
 import { peekSecrets, type Secrets } from "./secrets/secrets.ts";
@@ -42,9 +42,8 @@ const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: S
 
 /** Every value of the effective configuration and its origin, with secrets hidden. Throws ConfigError. */
 export async function effectiveConfig(file: string | undefined, environment: Environment): Promise<Setting[]> {
-  const { config, placeOf }: ConfigFile =
-    file === undefined ? { config: defaultConfig(), placeOf: () => undefined } : await loadConfigFile(file);
-  const secrets = await peekSecrets(config, environment);
+  const { config, placeOf } = file === undefined ? noFile() : await loadConfigFile(file);
+  const secrets = await peekSecrets(config, environment, placeOf);
   const settings = new Map<string, Setting>();
   for (const { path, value } of leaves(config)) {
     const setting = formatPath(path);

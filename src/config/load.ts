@@ -21,11 +21,18 @@ export function defaultConfig(): Config {
   return configSchema.parse({});
 }
 
+/** The `file:line` of a field such as `["models", 0, "id"]`. Undefined: the file does not set it. */
+export type PlaceOf = (path: Path) => string | undefined;
+
 /** A configuration, and where its fields are written. */
 export interface ConfigFile {
   readonly config: Config;
-  /** The `file:line` of a field such as `["models", 0, "id"]`. Undefined: the file does not set it. */
-  placeOf(path: Path): string | undefined;
+  readonly placeOf: PlaceOf;
+}
+
+/** What runs without a file. */
+export function noFile(): ConfigFile {
+  return { config: defaultConfig(), placeOf: () => undefined };
 }
 
 /** Reads a configuration file. Throws ConfigError with every mistake in it. */
@@ -49,7 +56,8 @@ export function parseConfig(text: string, file: string): Config {
   return parseConfigFile(text, file).config;
 }
 
-function parseConfigFile(text: string, file: string): ConfigFile {
+/** As loadConfigFile, for a text. */
+export function parseConfigFile(text: string, file: string): ConfigFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;

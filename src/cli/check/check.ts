@@ -1,5 +1,5 @@
 import type { Environment } from "#src/config/environment.ts";
-import { loadConfig } from "#src/config/load.ts";
+import { loadConfigFile } from "#src/config/load.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
 import { isGuessable, strongSecret } from "#src/config/secrets/secret-strength.ts";
@@ -22,8 +22,8 @@ import { checkUsageEvents } from "./findings/usage-events.ts";
 
 /** Checks a configuration and every part that it names, without changing anything. Throws ConfigError. */
 export async function check(file: string, environment: Environment): Promise<Finding[]> {
-  const config = await loadConfig(file);
-  const secrets = await peekSecrets(config, environment);
+  const { config, placeOf } = await loadConfigFile(file);
+  const secrets = await peekSecrets(config, environment, placeOf);
   const groups = await Promise.all([
     checkStorage(secrets.storageUrl),
     checkStandby(secrets, config.storage.read_max_age_s),

@@ -4,22 +4,15 @@ import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "../config-error.ts";
 import { readDataDir } from "../data-dir/data-dir.ts";
 import { type Environment, isExposed, readSetting, type SettingName, settingNames } from "../environment.ts";
-import { toProviders } from "../providers.ts";
+import type { PlaceOf } from "../load.ts";
 import type { Config } from "../schema.ts";
 import { withSchema } from "../storage-url.ts";
 import { keepSecret, readIfThere } from "./kept-secrets.ts";
-import {
-  readNamed,
-  readOidcSecrets,
-  readService,
-  readSmtpUrl,
-  readWebhookSecret,
-  type ServiceCredential,
-} from "./named-secrets.ts";
+import { type NamedSecrets, readNamedSecrets, secretFiles } from "./named-secrets.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 
 /** Secrets that the core needs besides the configuration file. */
-export interface Secrets {
+export interface Secrets extends NamedSecrets {
   /** The directory in which an embedded service keeps its state. */
   readonly dataDir: string;
   readonly storageUrl: string;
@@ -34,21 +27,10 @@ export interface Secrets {
   readonly operatorToken: string;
   /** The first one makes new digests. The others are still recognised. */
   readonly peppers: readonly [Pepper, ...Pepper[]];
-  readonly services: readonly ServiceCredential[];
-  /** The secret key for Stripe. Undefined: nobody buys credit there. */
-  readonly stripeSecretKey: string | undefined;
-  /** The secret that Stripe signs events with. Undefined: no events are taken. */
-  readonly stripeWebhookSecret: string | undefined;
   /** The token that the receiver of usage events knows this service by. Undefined: it needs none. */
   readonly usageEventsToken: string | undefined;
-  /** The client secrets for identity providers, by the providers' ids. Absent: a provider has none. */
-  readonly oidcClientSecrets: ReadonlyMap<string, string>;
   /** The files of secrets that every user of this machine may read. */
   readonly exposedFiles: readonly string[];
-  /** The secret access key for the bucket of archives. Undefined: they are in a folder. */
-  readonly archiveSecretKey: string | undefined;
-  /** The URL of the mail server, with its password. Undefined: no mail is sent. */
-  readonly smtpUrl: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -57,10 +39,17 @@ const keyPepperFile = "key-pepper";
 /**
  * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the operator token and the
  * key pepper at its first start and keeps them in its data directory, readable only by its user. Cores that share
- * PostgreSQL have to be given the same ones. Throws ConfigError, also where somebody could guess one.
+ * PostgreSQL have to be given the same ones. Throws ConfigError, also where somebody could guess one. `placeOf`: where the
+ * configuration's fields are written.
  */
-export async function readSecrets(config: Config, environment: Environment, random: Random): Promise<Secrets> {
-  const secrets = await readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
+export async function readSecrets(
+  config: Config,
+  environment: Environment,
+  random: Random,
+  placeOf: PlaceOf = nowhere,
+): Promise<Secrets> {
+  const keep = (dataDir: string, name: string) => keepSecret(dataDir, name, random);
+  const secrets = await readSecretsWith(config, environment, placeOf, keep);
   const [pepper] = secrets.peppers; // older ones may stay until their keys are gone
   if (isGuessable(secrets.operatorToken)) {
     throw new ConfigError(`TOLLGATE_OPERATOR_TOKEN ${strongSecret}`);
@@ -72,9 +61,16 @@ export async function readSecrets(config: Config, environment: Environment, rand
 }
 
 /** As readSecrets, but makes none: a secret that a start would make is empty. */
-export async function peekSecrets(config: Config, environment: Environment): Promise<Secrets> {
-  return readSecretsWith(config, environment, async (dataDir, name) => (await readIfThere(join(dataDir, name))) ?? "");
+export async function peekSecrets(
+  config: Config,
+  environment: Environment,
+  placeOf: PlaceOf = nowhere,
+): Promise<Secrets> {
+  const peek = async (dataDir: string, name: string) => (await readIfThere(join(dataDir, name))) ?? "";
+  return readSecretsWith(config, environment, placeOf, peek);
 }
+
+const nowhere: PlaceOf = () => undefined;
 
 /** The address of the database. */
 export async function readStorageUrl(
@@ -98,6 +94,7 @@ async function readReadUrl({ storage }: Config, environment: Environment, storag
 async function readSecretsWith(
   config: Config,
   environment: Environment,
+  placeOf: PlaceOf,
   keep: (dataDir: string, name: string) => Promise<string>,
 ): Promise<Secrets> {
   const dataDir = await readDataDir(environment);
@@ -128,31 +125,16 @@ async function readSecretsWith(
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
     peppers: parsePeppers(keyPepper),
-    stripeSecretKey: await readNamed("payments.stripe.secret_key", environment, {
-      file: config.payments.stripe?.secret_key_file,
-      name: config.payments.stripe?.secret_key_env,
-    }),
-    stripeWebhookSecret: await readWebhookSecret(config, environment),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
-    oidcClientSecrets: await readOidcSecrets(config, environment),
-    smtpUrl: await readSmtpUrl(config, environment),
-    archiveSecretKey: await readNamed("receipts.archive_s3.secret_access_key", environment, {
-      file: config.receipts.archive_s3?.secret_access_key_file,
-      name: config.receipts.archive_s3?.secret_access_key_env,
-    }),
-    services: await Promise.all(config.services.map((service) => readService(service, environment))),
+    ...(await readNamedSecrets(config, environment, placeOf)),
     exposedFiles: await findExposed(config, environment),
   };
 }
 
 /** The files of secrets that every user of this machine may read. */
 async function findExposed(config: Config, environment: Environment): Promise<string[]> {
-  const files = [
-    ...settingNames.map((name) => environment[`${name}_FILE`]),
-    ...config.services.map(({ token_file: file }) => file),
-    ...toProviders(config.sign_in).map(({ client_secret_file }) => client_secret_file),
-    config.receipts.archive_s3?.secret_access_key_file,
-  ].filter((file) => file !== undefined);
+  const named = [...settingNames.flatMap((name) => environment[`${name}_FILE`] ?? []), ...secretFiles(config)];
+  const files = [...new Set(named)];
   const exposed = await Promise.all(files.map(isExposed));
   return files.filter((_, at) => exposed[at]);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
-import { parseConfig } from "#src/config/load.ts";
+import { parseConfig, parseConfigFile } from "#src/config/load.ts";
 import { readOperatorToken, readSecrets } from "#src/config/secrets/secrets.ts";
 
 const token = "operator-token-of-the-test-0123456789";
@@ -15,8 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const read = (environment: Record<string, string>, yaml = "") =>
-  readSecrets(parseConfig(yaml, "t.yaml"), environment, systemRandom);
+const read = (environment: Record<string, string>, yaml = "") => {
+  const { config, placeOf } = parseConfigFile(yaml, "t.yaml");
+  return readSecrets(config, environment, systemRandom, placeOf);
+};
 
 test("an embedded service makes its secrets once, readable by its user alone", async () => {
   const dataDir = join(folder, "deep", "data");
@@ -128,12 +130,56 @@ test("service tokens come from files and variables", async () => {
     { name: "billing", token: billing, accounts: ["a"] },
     { name: "batch", token: batch },
   ]);
-  await expect(read(environment, yaml)).rejects.toThrow("services: batch: BATCH holds no token");
+  await expect(read(environment, yaml)).rejects.toThrow("t.yaml:1: services[1].token_env: BATCH holds no secret");
   await expect(read({ ...environment, BATCH: "batch-token" }, yaml)).rejects.toThrow(
-    "services: batch: BATCH needs 32 characters or more that nobody can guess",
+    "t.yaml:1: services[1].token_env: BATCH needs 32 characters or more that nobody can guess",
   );
   await writeFile(file, "changeme");
-  await expect(read({ ...environment, BATCH: batch }, yaml)).rejects.toThrow(/services: billing: .*billing needs 32/);
+  await expect(read({ ...environment, BATCH: batch }, yaml)).rejects.toThrow(
+    /^t.yaml:1: services\[0\].token_file: .*billing needs 32/,
+  );
+});
+
+test.each([
+  [
+    ["payments:", "  stripe:", "    secret_key_env: NOPE"],
+    "t.yaml:3: payments.stripe.secret_key_env: NOPE holds no secret",
+  ],
+  [
+    ["payments: { stripe: { secret_key_env: KEY,", "  webhook_secret_file: none } }"],
+    "t.yaml:2: payments.stripe.webhook_secret_file: none cannot be read: ENOENT",
+  ],
+  [
+    [
+      "sign_in:",
+      "  oidc:",
+      "    - { issuer: https://a.example, client_id: a }",
+      "    - issuer: https://b.example",
+      "      id: b",
+      "      client_id: b",
+      "      client_secret_env: NOPE",
+    ],
+    "t.yaml:7: sign_in.oidc[1].client_secret_env: NOPE holds no secret",
+  ],
+  [
+    ["sign_in:", "  oidc:", "    issuer: https://a.example", "    client_id: a", "    client_secret_env: NOPE"],
+    "t.yaml:5: sign_in.oidc.client_secret_env: NOPE holds no secret",
+  ],
+  [
+    ["mail:", "  from: a@example.com", "  smtp:", "    url_env: NOPE"],
+    "t.yaml:4: mail.smtp.url_env: NOPE holds no secret",
+  ],
+  [
+    ["mail: { from: a@example.com,", "  smtp: { url_env: KEY } }"],
+    "t.yaml:2: mail.smtp.url_env: KEY holds no URL such as",
+  ],
+  [
+    ["receipts:", "  archive_s3: { url: s3://archives, access_key_id: a,", "    secret_access_key_env: NOPE }"],
+    "t.yaml:3: receipts.archive_s3.secret_access_key_env: NOPE holds no secret",
+  ],
+])("a secret that is not where the configuration says is told with its place: %j", async (lines, message) => {
+  const environment = { TOLLGATE_DATA_DIR: folder, KEY: "sk_test_any" };
+  await expect(read(environment, lines.join("\n"))).rejects.toThrow(message);
 });
 
 test("a missing operator token says where it was looked for", async () => {
@@ -169,6 +215,8 @@ test("a secret that others may write is refused, one that everybody may read is 
     await chmod(file, mode);
     expect((await read(environment)).exposedFiles).toEqual(exposed);
   }
+  const yaml = `payments: { stripe: { secret_key_file: ${file}, webhook_secret_file: ${file} } }`;
+  expect((await read({ TOLLGATE_DATA_DIR: folder }, yaml)).exposedFiles).toEqual([file]);
   for (const mode of [0o620, 0o602]) {
     await chmod(file, mode);
     await expect(read(environment)).rejects.toThrow("may be written by other users: chmod go-w");
