@@ -20,6 +20,7 @@ import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../../support/loggers.ts";
+import { runHere } from "../../../support/run-here.ts";
 import { databases, dialects } from "../../databases.ts";
 import { never, openMetering, request, testModel, usd } from "../../fixture.ts";
 import { askPython } from "./page-python.ts";
@@ -219,5 +220,44 @@ describe.each(dialects)("%s", (dialect) => {
       expect({ at, ...(await askPython(file)) }).toMatchObject({ code: 0 });
     }
     await clock.until(opened.close());
+  });
+
+  test("no line has more than a hundred credits, and one that is missing or other is found", async () => {
+    const open = await openAt(dialect);
+    const midnight = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
+    const first = await open(midnight - 3_600_000);
+    const accountId = await first.account();
+    for (let at = 0; at < 250; at++) {
+      const credit = { accountId, kind: "grant" as const, amount: 1 + at, reference: v7() };
+      await first.clock.until(first.funds.credit(credit));
+    }
+    await first.clock.until(first.close());
+
+    const { clock, storage, close } = await open(midnight + 3_600_000);
+    const span = { from: midnight, to: midnight + dayMs, now: clock.now() };
+    const lines = await proveStatement(storage, accountId, span);
+    const rows = lines.map((line) => JSON.parse(line));
+    expect(rows.map(({ kind, lots = [] }) => `${kind} ${lots.length}`)).toEqual([
+      ...["account 0", "opening 100", "lots 100", "lots 50", "lots 100", "lots 100", "closing 50"],
+    ]);
+    expect(rows[1]).toMatchObject({ lot_count: 250, lots: { 99: { balance: "0.0000000001", kind: "grant" } } });
+
+    const file = join(directory, `${dialect}-many.jsonl`);
+    const check = async (changed: readonly object[]) => {
+      writeFileSync(file, changed.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      const [verified, asked] = [await runHere(["verify", file], {}), await askPython(file)];
+      return [verified.notes, asked.code === 0 ? "" : asked.text].map((text) => /^line \d+/.exec(text)?.[0] ?? text);
+    };
+    const changed = (at: number, balance: string) => {
+      const { lots, ...row } = rows[at];
+      return rows.with(at, { ...row, lots: [{ ...lots[0], balance }, ...lots.slice(1)] });
+    };
+    expect(await check(rows)).toEqual(["", ""]);
+    expect(await check(changed(2, "1.00"))).toEqual(["line 4", "line 4"]); // the opening adds up on its last line alone
+    expect(await check(changed(5, "1.00"))).toEqual(["line 6", "line 6"]);
+    expect(await check(rows.toSpliced(3, 1))).toEqual(["line 4", "line 4"]);
+    expect(await check(rows.toSpliced(5, 1))).toEqual(["line 6", "line 6"]);
+    expect(await check(rows.toSpliced(2, 0, rows[2]))).toEqual(["line 4", "line 4"]);
+    await clock.until(close());
   });
 });
