@@ -19,8 +19,9 @@ import { lotLines, type ReadTerms, withTerms } from "./lot-lines.ts";
 import { readLotTerms, readModels, type TermedMovement } from "./lot-terms.ts";
 import { type LotChange, readBalance, readEnd, readMovements } from "./movements.ts";
 
-/** Lines of a piece of the answer. */
+/** A piece of the answer ends with so many lines, or so many characters: lines of many credits are long. */
 const pieceSize = 100;
+const pieceLength = 65_536;
 
 export interface Dependencies {
   readonly storage: Storage;
@@ -35,11 +36,14 @@ export async function* streamStatement(
   request: Pick<StreamStatementRequest, "accountId" | "from" | "to">,
 ): AsyncGenerator<string[]> {
   let piece: string[] = [];
+  let length = 0;
   for await (const line of statementLines(parts, request)) {
     piece.push(line);
-    if (piece.length === pieceSize) {
+    length += line.length;
+    if (piece.length === pieceSize || length >= pieceLength) {
       yield piece;
       piece = [];
+      length = 0;
     }
   }
   yield piece;
