@@ -47,8 +47,8 @@ export const statementMutations = within(
     {
       name: "archived days cost no credit of a statement anything",
       file: "lot-balances.ts",
-      find: "(select id from day_seal where day = ? order by number desc limit 1)",
-      replace: "(select id from day_seal where day = ? + 1000 order by number desc limit 1)",
+      find: "(select id from day_seal where number = ?)",
+      replace: "(select id from day_seal where number = ? + 1000)",
       breaks: "The opening of a statement is the closing of the one before, credit by credit",
       tests: ["lot-balances"],
     },

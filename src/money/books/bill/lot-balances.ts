@@ -1,8 +1,8 @@
 import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
-import type { Row, Snapshot } from "#src/storage/reads/snapshot.ts";
+import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { dayMs, readKeptFrom } from "../../store/kept-from.ts";
-import { linesOfReceipts, type TimeSpan } from "../proof/scope.ts";
+import { linesOfReceipts } from "../proof/scope.ts";
 
 /**
  * What each credit of an account has, in pico-USD: less than nothing for a part of its credit line that is owed. The empty
@@ -13,6 +13,9 @@ export class LotBalances {
   #sum = 0n;
 
   add(lotId: string, amount: bigint): void {
+    if (amount === 0n) {
+      return;
+    }
     this.#sum += amount;
     const balance = (this.#lots.get(lotId) ?? 0n) + amount;
     if (balance === 0n) {
@@ -69,22 +72,39 @@ const chargesOf = (dialect: Storage["dialect"], hasEnd: boolean): string => `
     select request_id, run_id from usage where account_id = ? and settled_at >= ?${hasEnd ? " and settled_at < ?" : ""})
   select lot_id as id, cast(sum(cost) as text) as amount from (${linesOfReceipts[dialect]}) line group by lot_id`;
 
-/** What the receipts of a day that have left the books cost each lot: its seal has it. */
+/** What the receipts of a sealed day cost each lot. */
 const sealedCharges = `
   select slice.lot_id as id, cast(sum(sealed_slice.cost) as text) as amount
   from sealed_slice join slice on slice.id = sealed_slice.slice_id
-  where slice.account_id = ? and sealed_slice.seal_id = (select id from day_seal where day = ? order by number desc limit 1)
+  where slice.account_id = ? and sealed_slice.seal_id = (select id from day_seal where number = ?)
   group by slice.lot_id`;
 
+/** The receipts of an account on a sealed day, and of all. */
+const sealedReceipts = `
+  select coalesce(own.receipts, 0) as own, day_seal.receipts as everyone
+  from day_seal left join sealed_account own on own.seal_id = day_seal.id and own.account_id = ?
+  where day_seal.number = ?`;
+
+/** A seal has a row for each slice that paid on its day, fewer than receipts: it is read for accounts with this part of them. */
+const sealedPart = 1 / 4;
+
+/** The beginning of a statement, and what tells of the days since then. */
+interface Since {
+  /** The beginning of a day that is not after `now`, in milliseconds since the epoch. */
+  readonly from: number;
+  readonly now: number;
+  /** The numbers of the seals that have all receipts of their days, by day: of all days whose receipts have left the books. */
+  readonly seals: ReadonlyMap<number, number>;
+}
+
 /**
- * What each credit had at the beginning of a day that is not after `now`, in milliseconds since the epoch: what it has, and
- * what was taken from it since. Receipts are read day by day, so that no snapshot is long; of a charge that comes late
- * meanwhile the sum is wrong.
+ * What each credit had at the beginning of a day: what it has, and what was taken from it since. Receipts are read day by
+ * day, so that no snapshot is long; of a charge that comes late meanwhile the sum is wrong.
  */
 export async function readLotBalances(
   storage: Storage,
   accountId: string,
-  { from, now }: { readonly from: number; readonly now: number },
+  { from, now, seals }: Since,
 ): Promise<LotBalances> {
   const lots = new LotBalances();
   const keptFrom = await readKeptFrom(storage);
@@ -96,31 +116,32 @@ export async function readLotBalances(
       }
     }
   };
-  for (const day of await findArchived(storage, accountId, { from, to: Math.min(keptFrom, today) })) {
-    await using(storage, (snapshot) => add(snapshot, sealedCharges, [accountId, day]));
-  }
-  for (let at = Math.max(from, keptFrom); at < today; at += dayMs) {
-    const span = [accountId, new Date(at), new Date(at + dayMs)];
-    await using(storage, (snapshot) => add(snapshot, chargesOf(storage.dialect, true), span));
+  for (let at = from; at < today; at += dayMs) {
+    const number = seals.get(at / dayMs);
+    if (number === undefined && at < keptFrom) {
+      continue; // a day without receipts
+    }
+    await using(storage, async (snapshot) => {
+      const [sealed] = number === undefined ? [] : await snapshot.few(sealedReceipts, [accountId, number]);
+      const [own, everyone] = [Number(sealed?.own), Number(sealed?.everyone)];
+      if (at < keptFrom || own > everyone * sealedPart) {
+        await add(snapshot, sealedCharges, [accountId, number]);
+      } else if (own !== 0) {
+        await add(snapshot, chargesOf(storage.dialect, true), [accountId, new Date(at), new Date(at + dayMs)]);
+      }
+    });
   }
   await using(storage, async (snapshot) => {
     const since = new Date(from);
     const [day, hour] = [from / dayMs, (from / dayMs) * 24];
     await add(snapshot, lotsNow, [accountId, accountId]);
     await add(snapshot, entriesSince, [accountId, since]);
-    await add(snapshot, chargesOf(storage.dialect, false), [accountId, new Date(Math.max(keptFrom, today))]);
+    await add(snapshot, chargesOf(storage.dialect, false), [accountId, new Date(today)]);
     const of = [accountId, day, accountId, hour, accountId, since, accountId, since];
     const [sums] = await snapshot.few(owedBefore, of);
     lots.add("", readSum(sums, "paid") - readSum(sums, "short") - readSum(sums, "unpaid"));
   });
   return lots;
-}
-
-/** The archived days of a span on which the account was charged. */
-async function findArchived(storage: Storage, accountId: string, { from, to }: TimeSpan): Promise<number[]> {
-  const sql = "select distinct slot from usage_rollup where account_id = ? and span = 'day' and slot >= ? and slot < ?";
-  const slots = await storage.orm.em.fork().execute<Row[]>(sql, [accountId, from / dayMs, to / dayMs]);
-  return slots.map(({ slot }) => Number(slot));
 }
 
 /** Reads from a snapshot of its own. */

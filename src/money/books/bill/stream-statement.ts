@@ -17,7 +17,7 @@ import { chargeLine, dayName, movementLine, sealLine } from "./lines.ts";
 import { type LotBalances, readLotBalances } from "./lot-balances.ts";
 import { lotLines, type ReadTerms, withTerms } from "./lot-lines.ts";
 import { readLotTerms, readModels, type TermedMovement } from "./lot-terms.ts";
-import { type LotChange, readBalance, readEnd, readMovements } from "./movements.ts";
+import { readBalance, readEnd, readMovements } from "./movements.ts";
 
 /** A piece of the answer ends with so many lines, or so many characters: lines of many credits are long. */
 const pieceSize = 100;
@@ -62,7 +62,8 @@ async function* statementLines(
   }
   const from = first * dayMs;
   const until = end > today ? Math.min(end * dayMs, await readEnd(storage, accountId, now)) : end * dayMs;
-  const lots = await readLotBalances(storage, accountId, { from, now });
+  const seals = await readSealNumbers(storage);
+  const lots = await readLotBalances(storage, accountId, { from, now, seals });
   await demandBalance(storage, accountId, from, lots.sum);
   const models = await readModels(storage, accountId, { from, to: end * dayMs });
   const readTerms = (ids: readonly string[]) => readLotTerms(storage, ids, models);
@@ -70,7 +71,6 @@ async function* statementLines(
   yield* lotLines(lots, readTerms, ({ isFirst, lots: count }) =>
     isFirst ? { kind: "opening", balance: formatUsd(lots.sum), lot_count: count } : { kind: "lots" },
   );
-  const seals = await readSealNumbers(storage);
   for (let day = Math.max(first, Math.floor(account.createdAt.getTime() / dayMs)); day < end; day++) {
     const times = { from: day * dayMs, to: Math.min((day + 1) * dayMs, until) };
     yield* movedLines(parts, { accountId, times, readTerms }, lots);
@@ -95,11 +95,26 @@ async function* movedLines(
 ): AsyncGenerator<string> {
   const movements = withTerms(readMovements(storage, accountId, times), readTerms);
   for await (const moved of inOrder(movements, readCharges(storage, archives, accountId, times))) {
-    for (const { lotId, amount } of "kind" in moved ? moved.changes : chargesOf(moved)) {
-      lots.add(lotId, amount);
+    if ("kind" in moved) {
+      for (const { lotId, amount } of moved.changes) {
+        lots.add(lotId, amount);
+      }
+      yield movementLine(moved, lots.sum);
+    } else {
+      takeCharge(lots, moved);
+      yield chargeLine(moved, lots.sum);
     }
-    yield "kind" in moved ? movementLine(moved, lots.sum) : chargeLine(moved, lots.sum);
   }
+}
+
+/** Takes from each lot what it paid of a charge. What none could pay is owed. */
+function takeCharge(lots: LotBalances, { lines, shortfallPicoUsd }: Receipt): void {
+  for (const { lotId, costPicoUsd } of lines) {
+    if (lotId !== "") {
+      lots.add(lotId, -costPicoUsd);
+    }
+  }
+  lots.add("", -shortfallPicoUsd);
 }
 
 /** The first day, and the day after the last one. Throws INVALID_ARGUMENT. */
@@ -119,12 +134,6 @@ async function demandBalance(storage: Storage, accountId: string, ms: number, ba
     throw failure(Reason.LEDGER_UNAVAILABLE, "Charges of these days came, or left the books, meanwhile: ask again.");
   }
 }
-
-/** What a charge took from each lot. What none could pay is owed. */
-const chargesOf = ({ lines, shortfallPicoUsd }: Receipt): LotChange[] => [
-  ...lines.flatMap(({ lotId, costPicoUsd }) => (lotId === "" ? [] : { lotId, amount: -costPicoUsd })),
-  { lotId: "", amount: -shortfallPicoUsd },
-];
 
 function readDay(parameter: "from" | "to", time: StreamStatementRequest["from"]): number {
   const ms = time === undefined ? Number.NaN : timestampMs(time);
