@@ -37,12 +37,22 @@ function cheat(rows: Row[], charge: Record<string, unknown>, more: bigint): void
 const set = (row: Row | undefined, fields: object) => void Object.assign(row ?? {}, fields);
 const take = (rows: Row[], row: Row | undefined) => void rows.splice(rows.indexOf(row as Row), 1);
 const digits = "0".repeat(64);
+const lotsOf = (row: Row | undefined) => (row?.lots ?? []) as Row[];
+const lessBy = (usd: unknown, by: bigint) => formatUsd((parseUsd(String(usd)) ?? 0n) - by);
 
 /** What somebody may do to a statement, and the line that does not fit any more: counted from 1, or from its end. */
 const manipulations: Readonly<Record<string, readonly [Change, number]>> = {
   "a charge costs less": [(_, [charge]) => set(charge, { cost: "0.00" }), 5],
   "a rate is another": [(_, [, charge]) => set((charge?.lots as Row[] | undefined)?.[0], { input_price: "0.21" }), 6],
   "tokens are others": [(_, [, charge]) => set(charge, { completion_tokens: 49 }), 6],
+  "one credit gives more of a token that two share, the other less": [
+    (_, [charge]) => {
+      const [first, second] = lotsOf(charge);
+      set(first, { cost: lessBy(first?.cost, -1n) });
+      set(second, { cost: lessBy(second?.cost, 1n) });
+    },
+    5,
+  ],
   "a charge is left out": [(rows, [, charge]) => take(rows, charge), 6],
   "a charge is there twice": [(rows, [, charge]) => void rows.splice(6, 0, charge as Row), 7],
   "two charges changed places": [(rows, [, charge, next]) => void rows.splice(5, 2, next as Row, charge as Row), 6],
@@ -61,8 +71,6 @@ const manipulations: Readonly<Record<string, readonly [Change, number]>> = {
   "the end is cut off": [(rows) => void rows.pop(), 0],
 };
 
-const lotsOf = (row: Row | undefined) => (row?.lots ?? []) as Row[];
-const lessBy = (usd: unknown, by: bigint) => formatUsd((parseUsd(String(usd)) ?? 0n) - by);
 const moveMoney = ([from, to]: Row[]) => {
   set(from, { balance: lessBy(from?.balance, 1n) });
   set(to, { balance: lessBy(to?.balance, -1n) });
