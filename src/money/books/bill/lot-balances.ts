@@ -85,7 +85,7 @@ const sealedReceipts = `
   from day_seal left join sealed_account own on own.seal_id = day_seal.id and own.account_id = ?
   where day_seal.number = ?`;
 
-/** A seal has a row for each slice that paid on its day, fewer than receipts: it is read for accounts with this part of them. */
+/** A seal has a row for each slice that paid on its day, fewer than receipts: it is read for an account with this part of them. */
 const sealedPart = 1 / 4;
 
 /** The beginning of a statement, and what tells of the days since then. */
@@ -99,7 +99,7 @@ interface Since {
 
 /**
  * What each credit had at the beginning of a day: what it has, and what was taken from it since. Receipts are read day by
- * day, so that no snapshot is long; of a charge that comes late meanwhile the sum is wrong.
+ * day, so that no snapshot is long. When a charge comes late meanwhile, they are not the balance of that moment.
  */
 export async function readLotBalances(
   storage: Storage,

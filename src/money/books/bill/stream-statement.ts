@@ -60,18 +60,20 @@ async function* statementLines(
   if (account === null) {
     throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
   }
-  const from = first * dayMs;
+  const created = Math.floor(account.createdAt.getTime() / dayMs); // before it there was nothing
+  const begin = Math.min(Math.max(first, created), today);
+  const from = begin * dayMs;
   const until = end > today ? Math.min(end * dayMs, await readEnd(storage, accountId, now)) : end * dayMs;
   const seals = await readSealNumbers(storage);
   const lots = await readLotBalances(storage, accountId, { from, now, seals });
   await demandBalance(storage, accountId, from, lots.sum);
-  const models = await readModels(storage, accountId, { from, to: end * dayMs });
+  const models = await readModels(storage, accountId, { from: first * dayMs, to: end * dayMs });
   const readTerms = (ids: readonly string[]) => readLotTerms(storage, ids, models);
   yield JSON.stringify({ kind: "account", account_id: accountId, from: dayName(first), to: dayName(end) });
   yield* lotLines(lots, readTerms, ({ isFirst, lots: count }) =>
     isFirst ? { kind: "opening", balance: formatUsd(lots.sum), lot_count: count } : { kind: "lots" },
   );
-  for (let day = Math.max(first, Math.floor(account.createdAt.getTime() / dayMs)); day < end; day++) {
+  for (let day = begin; day < end; day++) {
     const times = { from: day * dayMs, to: Math.min((day + 1) * dayMs, until) };
     yield* movedLines(parts, { accountId, times, readTerms }, lots);
     const number = seals.get(day);

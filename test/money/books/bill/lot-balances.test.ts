@@ -222,6 +222,19 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(opened.close());
   });
 
+  test("days before there was an account are not looked at", async () => {
+    const open = await openAt(dialect);
+    const { clock, close, account, storage } = await open(Date.now());
+    const accountId = await account({ free: usd });
+    const day = clock.now() - (clock.now() % dayMs);
+    const now = clock.now();
+    const all = await proveStatement(storage, accountId, { from: 0, to: day + dayMs, now });
+    expect(all.map((line) => JSON.parse(line).kind)).toEqual(["account", "opening", "grant", "closing"]);
+    const before = await proveStatement(storage, accountId, { from: day - 2 * dayMs, to: day - dayMs, now });
+    expect(before.map((line) => JSON.parse(line).kind)).toEqual(["account", "opening", "closing"]);
+    await clock.until(close());
+  });
+
   test("no line has more than a hundred credits, and one that is missing or other is found", async () => {
     const open = await openAt(dialect);
     const midnight = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
