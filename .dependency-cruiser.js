@@ -43,13 +43,13 @@ export default {
     { name: "facades-know-no-core", severity: "error", from: { path: "^facades/" }, to: { path: "^src/" } },
     {
       name: "console-knows-the-contract-alone",
-      comment: "It runs in browsers; money, per cents, months and limits are written as everywhere else.",
+      comment: "It runs in browsers; money, per cents, months and limits are written, and errors read, as everywhere else.",
       severity: "error",
       from: { path: "^console/" },
       to: {
         path: "^(lib|src|facades|test|scripts|client)/",
         pathNot:
-          "^lib/(?:money/(?:money|basis-points|month-statement)|rpc/call-headers|errors/reason-texts|limits/(?:budget-period|key-limits))\\.ts$",
+          "^lib/(?:money/(?:money|basis-points|month-statement)|rpc/call-headers|errors/(?:detail|reason-texts)|limits/(?:budget-period|key-limits))\\.ts$",
       },
     },
     {
@@ -62,7 +62,7 @@ export default {
       name: "pages-are-apart",
       comment: "What two pages need is a part, a format or a call.",
       severity: "error",
-      from: { path: "^console/pages/([^/]+)/" },
+      from: { path: "^console/pages/([^/]+/[^/]+)/" },
       to: { path: "^console/pages/", pathNot: "^console/pages/$1/" },
     },
     {

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { siteName } from "../contract/site.ts";
-import { SignInPage } from "../pages/sign-in/page.tsx";
+import { SignInPage } from "../pages/system/sign-in/page.tsx";
 import { isConnectionLost } from "./connection.ts";
 import { navigate, path, query } from "./router.ts";
 import { isCustomer, session } from "./session.ts";

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import { Page } from "../parts/page.tsx";
+import { Page } from "../parts/frame/page.tsx";
 import { type Load, loadPage } from "./load-page.ts";
 import type { PageProps } from "./page-props.ts";
 import { navigate, path } from "./router.ts";

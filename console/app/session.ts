@@ -1,7 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import { siteName } from "../contract/site.ts";
 import { makePasskey, type Offer, usePasskey } from "../parts/people/passkeys.ts";
-import { connectionLost, connectionWorks } from "./connection.ts";
+import { reach, reachAtLast } from "./connection.ts";
+import { takeNextPage } from "./next-page.ts";
 import { navigate, path } from "./router.ts";
 
 /** Who is signed in, from `GET /session`. */
@@ -64,38 +65,23 @@ export const firstPage = computed(() => (isWithoutAccount.value ? "/people" : "/
 /** Whether the role may change prices and servers. */
 export const mayOwn = computed(() => session.value?.role === "owner");
 
-/** Where the browser keeps the page to go to after a sign-in with a provider. */
-export const nextKey = "tollgate-next";
-
 /** Where every way in leads. */
 const firstAfterSignIn = "/overview";
-const retryMs = 2000;
-const tooMany = 429;
-const serverFailed = 500;
 
-/** Asks who is signed in until the server answers. While the core is away or refuses to be asked so often, nobody is signed out. */
+/** Asks who is signed in until the server answers. Until then nobody is taken for signed out. */
 export async function loadSession(): Promise<void> {
-  while (session.peek() === undefined) {
-    const response = await fetch("/session").catch(() => undefined);
-    if (response !== undefined && response.status < serverFailed && response.status !== tooMany) {
-      connectionWorks();
-      session.value = response.ok ? ((await response.json()) as Session) : null;
-      goOn();
-    } else {
-      connectionLost();
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
-    }
+  const response = await reachAtLast("/session", () => session.peek() === undefined);
+  if (response !== undefined) {
+    session.value = response.ok ? ((await response.json()) as Session) : null;
+    goOn();
   }
 }
 
-/** Goes to the page for whose sake somebody signed in with a provider. Whoever has gone elsewhere since stays there. */
+/** Goes to the page for whose sake somebody signed in elsewhere. Whoever has gone to another one since stays there. */
 function goOn(): void {
-  const next = sessionStorage.getItem(nextKey);
-  if (session.peek() && next !== null) {
-    sessionStorage.removeItem(nextKey);
-    if (path.peek() === firstAfterSignIn) {
-      navigate(next, { replace: true });
-    }
+  const next = session.peek() ? takeNextPage() : undefined;
+  if (next !== undefined && path.peek() === firstAfterSignIn) {
+    navigate(next, { replace: true });
   }
 }
 
@@ -123,13 +109,12 @@ export async function signUpWithPasskey(name: string): Promise<void> {
   session.value = await post<Session>("/sign-up/passkey", { credential: await makePasskey(options), pending });
 }
 
-/** Signs out. Stays signed in, and shows that the connection is lost, when the server cannot be reached. */
-export async function signOut(): Promise<void> {
-  const response = await fetch("/session", { method: "DELETE" }).catch(() => undefined);
-  if (response === undefined || response.status >= serverFailed) {
-    connectionLost();
+/** Signs out, and says why where that is not plain. Stays signed in when the server cannot be reached. */
+export async function signOut(why = ""): Promise<void> {
+  if ((await reach("/session", "DELETE")) === undefined) {
     return;
   }
+  farewell.value = why;
   session.value = null;
   navigate("/sign-in");
 }
@@ -137,6 +122,7 @@ export async function signOut(): Promise<void> {
 /** A call was refused because the session has ended: goes to the sign-in page, which leads back to this page. */
 export function sessionEnded(): void {
   if (session.peek()) {
+    farewell.value = "";
     session.value = null;
     navigate(`/sign-in?next=${encodeURIComponent(path.peek())}`, { replace: true });
   }

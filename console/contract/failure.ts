@@ -1,11 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { siteName } from "./site.ts";
 
-/** The message for people about a failed call. */
-export function toMessage(error: unknown): string {
+/** The message for people about a failed call. `isRepeated`: the page makes the same call again by itself. */
+export function toMessage(error: unknown, isRepeated = false): string {
   const { code, rawMessage } = ConnectError.from(error);
   if (isLost(error)) {
-    return `${siteName()} cannot be reached. This page tries again by itself.`;
+    return `${siteName()} cannot be reached. ${isRepeated ? "This page tries again by itself." : "Try again in a moment."}`;
   }
   if (code === Code.PermissionDenied) {
     return rawMessage === "" ? "Your role does not allow this." : sentence(rawMessage);
@@ -19,6 +21,10 @@ export function isLost(error: unknown): boolean {
     return false;
   }
   const { code, cause } = ConnectError.from(error);
+  // The core answered: it is somebody else who does not.
+  if (readDetail(error)?.reason === Reason.PAYMENT_PROVIDER_FAILED) {
+    return false;
+  }
   // A browser's error when nothing answers, or an answer breaks off.
   return code === Code.Unavailable || (code === Code.Unknown && cause instanceof TypeError);
 }

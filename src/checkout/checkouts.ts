@@ -1,8 +1,8 @@
-import { UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { demandCents } from "./cents.ts";
 import type { Customers } from "./customers.ts";
@@ -41,12 +41,15 @@ export class Checkouts {
       return { id: row.id, url: row.url };
     }
     const { id, accountId, amount } = row;
-    const customer = await this.#customers.of(accountId);
     const urls = {
       successUrl: withQuery(request.returnUrl, { checkout: id }),
       cancelUrl: withQuery(request.returnUrl, { checkout: id, canceled: "1" }),
     };
-    const { session, url } = await askFor(() => provider.checkout.open({ id, accountId, customer, amount, ...urls }));
+    const { session, url } = await askFor(() =>
+      this.#customers.ask(accountId, (customer) =>
+        provider.checkout.open({ id, accountId, customer, amount, ...urls }),
+      ),
+    );
     await inTransaction(this.#deps.storage, (em) => em.nativeUpdate(ProviderPayment, id, { session, url }));
     return { id, url };
   }
@@ -103,11 +106,7 @@ export class Checkouts {
         }),
       );
     } catch (error) {
-      const other = error instanceof UniqueConstraintViolationException ? await this.#before(request) : undefined;
-      if (other === undefined) {
-        throw error;
-      }
-      return other;
+      return readCollided(error, () => this.#before(request));
     }
     return this.get(id);
   }

@@ -4,7 +4,14 @@ import { ProviderCustomer } from "#src/storage/entities/checkout/customer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { askFor, demandProvider } from "./faults.ts";
-import type { Invoice } from "./provider.ts";
+import { type Invoice, UnknownCustomer } from "./provider.ts";
+
+function noneOfUnknown(error: unknown): readonly Invoice[] {
+  if (error instanceof UnknownCustomer) {
+    return [];
+  }
+  throw error;
+}
 
 /** Accounts as the provider's customers. */
 export class Customers {
@@ -16,12 +23,26 @@ export class Customers {
 
   /** Makes or finds an account's customer. */
   async of(accountId: string): Promise<string> {
-    const known = await this.find(accountId);
-    if (known !== undefined) {
-      return known;
+    return (await this.find(accountId)) ?? (await this.#make(accountId));
+  }
+
+  /** Asks the provider about an account's customer; about a new one where it does not know the other any more. */
+  async ask<T>(accountId: string, ask: (customer: string) => Promise<T>): Promise<T> {
+    const customer = await this.of(accountId);
+    try {
+      return await ask(customer);
+    } catch (error) {
+      if (!(error instanceof UnknownCustomer)) {
+        throw error;
+      }
+      await inTransaction(this.#deps.storage, (em) => em.nativeDelete(ProviderCustomer, { accountId, customer }));
+      return ask(await this.#make(accountId, customer));
     }
+  }
+
+  async #make(accountId: string, gone?: string): Promise<string> {
     const provider = demandProvider(this.#deps.provider);
-    const customer = await askFor(() => provider.checkout.customer(accountId));
+    const customer = await askFor(() => provider.checkout.customer(accountId, gone));
     const row = { accountId, customer };
     await inTransaction(this.#deps.storage, (em) => em.upsert(ProviderCustomer, row, { onConflictAction: "ignore" }));
     return (await this.find(accountId)) ?? customer;
@@ -36,8 +57,7 @@ export class Customers {
   async openPortal(accountId: string, returnUrl: string): Promise<string> {
     const provider = demandProvider(this.#deps.provider);
     await this.#demand(accountId);
-    const customer = await this.of(accountId);
-    return askFor(() => provider.portal.open(customer, returnUrl));
+    return askFor(() => this.ask(accountId, (customer) => provider.portal.open(customer, returnUrl)));
   }
 
   /** Newest first. Throws ACCOUNT_NOT_FOUND. */
@@ -45,7 +65,7 @@ export class Customers {
     const provider = demandProvider(this.#deps.provider);
     await this.#demand(accountId);
     const customer = await this.find(accountId);
-    return customer === undefined ? [] : askFor(() => provider.portal.invoices(customer));
+    return customer === undefined ? [] : askFor(() => provider.portal.invoices(customer).catch(noneOfUnknown));
   }
 
   async #demand(accountId: string): Promise<void> {

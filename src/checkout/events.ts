@@ -16,6 +16,12 @@ export interface Judged {
   readonly namesAccount: boolean;
 }
 
+/** The same before it is noted. */
+interface Acted extends Omit<Judged, "namesAccount"> {
+  /** What of the payment has gone back so far. Undefined: the event is not about that. */
+  readonly gone?: number;
+}
+
 const isOfReturn = (type: string) => /^(charge\.refunded|refund\.|charge\.dispute\.)/.test(type);
 
 /** Acts on the provider's events, and notes what became of each before it is acknowledged. */
@@ -37,18 +43,19 @@ export class Events {
       return { outcome: "ignored", detail: ignored || "nobody has paid", namesAccount: false };
     }
     let found = claim;
-    let judged: Omit<Judged, "namesAccount">;
+    let acted: Acted;
     try {
       found = await this.#payments.ask(event);
-      judged = await this.#act(event, found);
+      acted = await this.#act(event, found);
     } catch (error) {
       this.#deps.logger.warn({ err: error, event: event.id }, "a payment has to be sent again");
-      judged = { outcome: "postponed", detail: textOf(error) };
+      acted = { outcome: "postponed", detail: textOf(error) };
     }
-    if (judged.outcome !== "ignored") {
-      await this.#note(event, found, judged);
+    const { outcome, detail } = acted;
+    if (outcome !== "ignored") {
+      await this.#note(event, found, acted);
     }
-    return { ...judged, namesAccount: found?.accountId !== undefined };
+    return { outcome, detail, namesAccount: found?.accountId !== undefined };
   }
 
   /** Newest first. An event's key is `"<milliseconds> <id>"`. */
@@ -63,7 +70,7 @@ export class Events {
     return em.find(PaymentEvent, where, { orderBy: { at: "desc", id: "desc" }, limit });
   }
 
-  async #act({ type }: ProviderEvent, found: Found | undefined): Promise<Omit<Judged, "namesAccount">> {
+  async #act({ type }: ProviderEvent, found: Found | undefined): Promise<Acted> {
     if (found === undefined) {
       return { outcome: "ignored", detail: "nobody has paid" };
     }
@@ -75,13 +82,14 @@ export class Events {
       return { outcome, detail };
     }
     const moved = await this.#elsewhere.follow(payment);
-    return { outcome: "withdrawn", detail: moved === 0 ? "the ledger has it already" : "withdrawn" };
+    const gone = await this.#elsewhere.gone(payment);
+    return { outcome: "withdrawn", detail: moved === 0 ? "the ledger has it already" : "withdrawn", gone };
   }
 
   async #note(
     { id, type, about }: ProviderEvent,
     found: Found | undefined,
-    { outcome, detail }: Omit<Judged, "namesAccount">,
+    { outcome, detail, gone = found?.credit }: Acted,
   ): Promise<void> {
     const named = about === undefined ? "" : "session" in about ? about.session : about.payment;
     const facts = { outcome: outcome as PaymentEvent["outcome"], detail };
@@ -90,7 +98,7 @@ export class Events {
       type,
       reference: found?.reference ?? named,
       accountId: found?.accountId ?? null,
-      amount: found?.credit === undefined ? null : BigInt(found.credit),
+      amount: gone === undefined ? null : BigInt(gone),
       at: new Date(this.#deps.clock.now()),
       ...facts,
     };

@@ -29,7 +29,12 @@ export async function askFor<T>(ask: () => Promise<T>): Promise<T> {
     if (error instanceof RefusedByProvider) {
       throw failure(Reason.INVALID_ARGUMENT, `The payment provider refuses: ${error.message}`, {}, error);
     }
-    throw failure(Reason.PAYMENT_PROVIDER_FAILED, "The payment provider does not answer.", {}, error);
+    throw failure(
+      Reason.PAYMENT_PROVIDER_FAILED,
+      "The payment provider does not answer. Try again in a moment.",
+      {},
+      error,
+    );
   }
 }
 

@@ -1,8 +1,8 @@
-import { UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { finalReason, textOf } from "./faults.ts";
@@ -143,11 +143,11 @@ export class Payments {
           await em.nativeUpdate(AutoTopUp, { accountId, charging: row.id }, { charging: null, declines: 0 });
         }
       });
-    await note().catch((error: unknown) => {
-      if (!(error instanceof UniqueConstraintViolationException)) {
-        throw error; // another core has noted it meanwhile
-      }
-    });
-    return storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference });
+    const find = async () => (await storage.orm.em.fork().findOne(ProviderPayment, { reference })) ?? undefined;
+    // Another core may have noted it meanwhile.
+    return note().then(
+      () => storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference }),
+      (error: unknown) => readCollided(error, find),
+    );
   }
 }

@@ -96,14 +96,17 @@ export interface ProviderEvent {
 /** The order was understood and refused: sending it again changes nothing. */
 export class RefusedByProvider extends Error {}
 
+/** The provider knows no such customer any more: it was deleted there, or was made in another mode or at a stand-in. */
+export class UnknownCustomer extends RefusedByProvider {}
+
 /**
  * A payment provider, by its five verbs. A call that fails otherwise than by RefusedByProvider may have had its effect:
  * the same order sent again finds out.
  */
 export interface Provider {
   readonly checkout: {
-    /** Makes the provider's customer for an account; the same one again. */
-    customer(accountId: string): Promise<string>;
+    /** Makes the provider's customer for an account; the same one again. `gone`: another one instead of this. */
+    customer(accountId: string, gone?: string): Promise<string>;
     open(order: CheckoutOrder): Promise<{ readonly session: string; readonly url: string }>;
     read(session: string): Promise<Found>;
   };

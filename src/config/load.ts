@@ -9,6 +9,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  visit,
   type YAMLMap,
 } from "yaml";
 import { ConfigError } from "./config-error.ts";
@@ -59,7 +60,7 @@ function parseConfigFile(text: string, file: string): ConfigFile {
         .join("\n"),
     );
   }
-  const value: unknown = document.toJS() ?? {};
+  const value = readValue(document, file, at);
   restoreAmounts(document, value);
   const result = configSchema.safeParse(value);
   if (result.success) {
@@ -77,6 +78,25 @@ function parseConfigFile(text: string, file: string): ConfigFile {
   }));
   problems.sort((a, b) => a.offset - b.offset);
   throw new ConfigError(problems.map((problem) => `${at(problem.offset)}: ${problem.text}`).join("\n"));
+}
+
+/** What a document says. Throws ConfigError for an alias without its anchor, and for aliases without an end. */
+function readValue(document: Document.Parsed, file: string, at: (offset: number) => string): unknown {
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) === undefined) {
+        const place = at(alias.range?.[0] ?? 0);
+        throw new ConfigError(
+          `${place}: *${alias.source} names an anchor that is not above it; text that begins with * needs quotes`,
+        );
+      }
+    },
+  });
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    throw new ConfigError(`${file}: is not one valid YAML document: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { nearest } from "#lib/text/nearest.ts";
+import { toPrintable } from "#lib/text/printable.ts";
 
 /** The path to a field, such as `["models", 0, "id"]`. */
 export type Path = readonly PropertyKey[];
@@ -13,6 +14,11 @@ export interface Problem {
 /** Puts a schema's issues about a value into words. */
 export function explain(schema: z.ZodType, value: unknown, issues: readonly z.core.$ZodIssue[]): Problem[] {
   return issues.flatMap((issue): Problem[] => {
+    const meant = issue.code === "invalid_union" ? issue.errors.find(isOfItsKind) : undefined;
+    if (meant !== undefined) {
+      const placed = meant.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+      return explain(schema, value, placed as z.core.$ZodIssue[]);
+    }
     if (issue.code !== "unrecognized_keys") {
       return [{ path: issue.path, message: describe(issue, valueAt(value, issue.path)) }];
     }
@@ -24,6 +30,11 @@ export function explain(schema: z.ZodType, value: unknown, issues: readonly z.co
       return { path: [...issue.path, key], message };
     });
   });
+}
+
+/** Whether a value is of the kind that one of several forms asks for: what is wrong lies within it. */
+function isOfItsKind(issues: readonly z.core.$ZodIssue[]): boolean {
+  return !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0);
 }
 
 /** `["models", 0, "id"]` as `models[0].id`. */
@@ -56,6 +67,12 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
       return `must ${bound(issue.origin, issue.inclusive ? "at least" : "above", issue.minimum)}${shown(value)}`;
     case "too_big":
       return `must ${bound(issue.origin, issue.inclusive ? "at most" : "below", issue.maximum)}${shown(value)}`;
+    case "invalid_union": {
+      const kinds = issue.errors
+        .flat()
+        .map((one) => ("expected" in one ? nameKind(String(one.expected)) : one.message));
+      return `must be ${[...new Set(kinds)].join(" or ")}${shown(value)}`;
+    }
     default:
       return `${issue.message}${shown(value)}`; // the schema has its own message
   }
@@ -93,7 +110,7 @@ function shown(value: unknown): string {
   if (value === null || value === undefined || typeof value === "object") {
     return "";
   }
-  const text = JSON.stringify(value);
+  const text = toPrintable(typeof value === "number" ? String(value) : JSON.stringify(value));
   return text.length > 60 || text.includes("://") ? "" : `, is ${text}`;
 }
 
@@ -110,25 +127,35 @@ export function isAmount(schema: z.ZodType, path: Path): boolean {
 /** The names of the fields that a mapping may have. */
 function fieldsAt(schema: z.ZodType, path: Path): string[] {
   const at = schemaAt(schema, path);
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+  const found = at && formsOf(at).find((form) => form instanceof z.ZodObject);
+  return found === undefined ? [] : Object.keys(found.shape);
 }
 
 /** The schema of a field. Undefined: there is no such field. */
 function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
-  let at: z.ZodType | undefined = unwrap(schema);
+  let at = unwrap(schema);
   for (const part of path) {
-    let next: z.ZodType | undefined;
-    if (at instanceof z.ZodArray) {
-      next = at.element as z.ZodType;
-    } else if (at instanceof z.ZodObject) {
-      next = at.shape[String(part)];
-    }
+    const next: z.ZodType | undefined = formsOf(at)
+      .map((form) => fieldOf(form, part))
+      .find((field) => field !== undefined);
     if (next === undefined) {
       return undefined;
     }
     at = unwrap(next);
   }
   return at;
+}
+
+/** The forms that a value may have: a mapping or a list of such, for example. */
+function formsOf(schema: z.ZodType): z.ZodType[] {
+  return schema instanceof z.ZodUnion ? schema.options.map((form) => unwrap(form as z.ZodType)) : [schema];
+}
+
+function fieldOf(schema: z.ZodType, part: PropertyKey): z.ZodType | undefined {
+  if (schema instanceof z.ZodArray) {
+    return typeof part === "number" ? (schema.element as z.ZodType) : undefined;
+  }
+  return schema instanceof z.ZodObject ? schema.shape[String(part)] : undefined;
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {

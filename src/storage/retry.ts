@@ -1,3 +1,4 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { pauseAbout } from "#lib/time/pause-about.ts";
 
 /** SQLSTATE: a transaction that could not be serialized, and one that was ended to resolve a deadlock. */
@@ -25,6 +26,23 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
  */
 export function pauseBeforeRetry(attempt: number): Promise<void> {
   return pauseAbout(firstPauseMs * 2 ** attempt);
+}
+
+/**
+ * Reads what a transaction has collided with, which readers may see a moment later. Throws the transaction's error where
+ * nothing is there.
+ */
+export async function readCollided<T>(error: unknown, read: () => Promise<T | undefined>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await read();
+    if (found !== undefined) {
+      return found;
+    }
+    if (attempt === tries || !(error instanceof UniqueConstraintViolationException)) {
+      throw error;
+    }
+    await pauseBeforeRetry(attempt);
+  }
 }
 
 /** Whether a transaction was ended in favour of another. The ORM's errors carry the driver's code or cause. */

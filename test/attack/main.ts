@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { pause } from "../support/pause.ts";
 import type { Attack } from "./attack.ts";
+import { Attacker } from "./attacker.ts";
 import { attacks } from "./attacks.ts";
 import { type Judged, missedBars, replaceTable, type Turn, tableHead, tableRow } from "./table.ts";
 import { type Attacked, startTarget } from "./target.ts";
@@ -31,17 +32,11 @@ const spareMs = 45_000;
 const paceMs = 50;
 const page = new URL("../../docs/security-tests.md", import.meta.url);
 
-const noBurst = () => pause(100, "the quiet turn is as long as an attack's");
-
 /** What the customer meets while something else goes on. */
-async function takeTurn(service: Attacked, burst: () => Promise<void>): Promise<Turn> {
+async function takeTurn(service: Attacked, other: () => Promise<void>): Promise<Turn> {
   const before = await service.measure();
   const until = performance.now() + seconds * 1000;
-  const attack = (async () => {
-    while (performance.now() < until) {
-      await burst();
-    }
-  })();
+  const attack = other();
   const asked: Promise<void>[] = [];
   const times: number[] = [];
   let failed = 0;
@@ -64,14 +59,15 @@ async function takeTurn(service: Attacked, burst: () => Promise<void>): Promise<
 }
 
 /** An attack after a quiet turn of the same process, so that a busy machine slows both. */
-async function judge({ name, what, shown, burst }: Attack): Promise<Judged> {
+async function judge({ name, what, shown }: Attack): Promise<Judged> {
   await using service = await startTarget();
+  await using attacker = await Attacker.start();
   for (let warm = 0; warm < 50; warm += 1) {
     await service.honest();
   }
-  const quiet = await takeTurn(service, noBurst);
+  const quiet = await takeTurn(service, async () => {});
   const before = await service.measure();
-  const attacked = await takeTurn(service, () => burst(service.target));
+  const attacked = await takeTurn(service, () => attacker.attack(name, service.target, seconds * 1000));
   const after = await service.measure();
   const counted = shown.map((one) => after.count(one) - before.count(one));
   return { name, what, quiet, attacked, shown, counted };

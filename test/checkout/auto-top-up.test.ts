@@ -135,6 +135,7 @@ describe.each(dialects)("on %s", (dialect) => {
     await set(accountId);
     await spendTo(accountId, 4);
     await eventually("it is declined", async () => (await get(accountId))?.declines === 1);
+    expect((await get(accountId))?.problem).toBe("No card is saved.");
     expect(await get(frozen)).toMatchObject({ declines: 0, chargedPicoUsd: 0n });
   }, 60_000);
 

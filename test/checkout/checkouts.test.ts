@@ -44,6 +44,22 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await shop.proves()).toEqual([]);
   }, 60_000);
 
+  test("an account whom Stripe does not know any more, as after another key, pays as somebody new", async () => {
+    const accountId = await shop.account();
+    await press((await open(accountId)).url, "paid");
+    await eventually("it is credited", async () => (await shop.balance(accountId)) === usd(25));
+    stripe.state.customers.clear();
+    const returnUrl = "http://localhost/money";
+    expect((await shop.payments.listInvoices({ accountId })).invoices).toEqual([]);
+    expect((await shop.payments.createPortalSession({ accountId, returnUrl })).url).toContain(stripe.url);
+    stripe.state.customers.clear();
+    const again = await open(accountId, 25, "two");
+    expect(await open(accountId, 25, "two")).toEqual(again);
+    await press(again.url, "paid");
+    await eventually("it is credited again", async () => (await shop.balance(accountId)) === usd(50));
+    expect(stripe.state.customers.size).toBe(1);
+  }, 60_000);
+
   test("the same request gets the same session, and another amount under its id is refused", async () => {
     const accountId = await shop.account();
     const [one, other] = await Promise.all([open(accountId), open(accountId)]);

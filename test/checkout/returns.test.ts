@@ -50,6 +50,23 @@ describe.each(dialects)("on %s", (dialect) => {
     await stripe.close();
   }, 60_000);
 
+  test("the list of events says how much of a payment has gone back, not how much it was", async () => {
+    const accountId = await shop.account();
+    const reference = await buy(accountId);
+    const isOfReturn = ({ type }: { readonly type: string }) => type === "charge.refunded";
+    for (const [part, gone] of [
+      [5, 5],
+      [2, 7],
+    ] as const) {
+      const requestId = `part-${part}`;
+      await shop.payments.refundPayment({ accountId, reference, amountPicoUsd: usd(part), requestId });
+      await eventually(`${gone} USD have gone back`, async () => {
+        const [newest] = (await shop.payments.listPaymentEvents({})).paymentEvents.filter(isOfReturn);
+        return newest?.reference === reference && newest.amountPicoUsd === usd(gone);
+      });
+    }
+  }, 60_000);
+
   test("who changes what of payments is in the audit log", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);

@@ -1,15 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Command } from "commander";
 import { createProgram } from "#src/cli/program.ts";
-import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { createSite, freePorts, program, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // What `tollgate … | head -1` leaves of a command: nothing. Of each group of commands those that need no argument are tried, as
 // programs of their own, for only those have a pipe.
 
-const program = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
 const staying = ["serve", "core", "facade", "docs", "sim"];
 const atOnce = 3;
 

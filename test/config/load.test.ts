@@ -107,10 +107,10 @@ test("an amount that stands for several is what is written where it stands", () 
   expect(refusals(text.replace("0.100000", "0x1"))).toHaveLength(4);
 });
 
-test.each(["nul\\0", "line\\n", "bell\\a", "\\x7f", "half \\ud800"])(
+test.each(["nul\\0", "line\\n", "bell\\a", "\\x7f", "half \\ud800", "\\u202eback", "\\u200b"])(
   "a model's name must be plain: %s is refused",
   (name) => {
-    const refused = "must hold no control characters and no broken surrogate pairs";
+    const refused = "must be seen as it is: without control characters, line ends and changes of the writing direction";
     const server = `{ url: "http://127.0.0.1:1", model: "${name}" }`;
     const text = `models:\n  - id: "${name}"\n    display_name: "${name}"\n    servers: [${server}]`;
     expect(refusals(text).map((line) => line.slice(0, line.indexOf(", is") + 1 || undefined))).toEqual([
@@ -148,6 +148,42 @@ test.each([
   ["rate_tiers: [{ paid_usd: 5, rpm: 1 }]", "t.yaml:1: rate_tiers: a new account would reach none"],
   ["payments: { minimum_usd: 5000 }", "t.yaml:1: payments.minimum_usd: must not exceed maximum_usd, which is 1000"],
   ["payments: { maximum_usd: 3000 }", "t.yaml:1: payments.maximum_usd: must not exceed rolling_24h_usd, which is 2000"],
+  [
+    "payments: { maximum_usd: lots }",
+    't.yaml:1: payments.maximum_usd: must be a decimal amount of USD from "0" to "9007"',
+  ],
+  [
+    'payments: { stripe: { secret_key_env: "" } }',
+    't.yaml:1: payments.stripe.secret_key_env: must not be empty, is ""',
+  ],
+  ["sign_in:\n  oidc:", 't.yaml:2: sign_in.oidc: must be a mapping of fields or a list ("- " entries)'],
+  ["sign_in:\n  oidc: x", 't.yaml:2: sign_in.oidc: must be a mapping of fields or a list ("- " entries), is "x"'],
+  [
+    "sign_in:\n  oidc:\n    client_id: a\n    issuer: login.example.com",
+    "t.yaml:4: sign_in.oidc.issuer: must be an https address, or http on this machine",
+  ],
+  [
+    "sign_in:\n  oidc:\n    - { client_id: a, issuer: https://login.example.com }\n    - { client_id: a, issuer: nowhere, id: b }",
+    "t.yaml:4: sign_in.oidc[1].issuer: must be an https address, or http on this machine",
+  ],
+  [
+    "sign_in: { oidc: { client_id: a, issuer: https://login.example.com, clientid: b } }",
+    "t.yaml:1: sign_in.oidc.clientid: unknown field (did you mean client_id?); allowed here: issuer, client_id",
+  ],
+  ...["/console", "?a", "#a"].map((rest): [string, string] => [
+    `site: { address: "https://console.example.com${rest}" }`,
+    "t.yaml:1: site.address: must have no path, query or user name, such as https://console.example.com",
+  ]),
+  [
+    "site: { address: https://ada:secret@console.example.com }",
+    "t.yaml:1: site.address: must have no path, query or user name, such as https://console.example.com",
+  ],
+  ["site: { support: mailto:ada@example.com }", "t.yaml:1: site.support: must be an https or an e-mail address"],
+  ["mail: { from: .nan, smtp: { url: smtp://a } }", "t.yaml:1: mail.from: must be text, is NaN"],
+  [
+    'mail: { from: "A\\u202e <a@b>", smtp: { url: smtp://a } }',
+    "t.yaml:1: mail.from: must be seen as it is: without control characters",
+  ],
   ["fleet: { queue: 1.5 }", "t.yaml:1: fleet.queue: must be a whole number, is 1.5"],
   [
     "fleet: { routing: prefx }",
@@ -193,6 +229,14 @@ test.each([
   ["a: 1\na: 2", "t.yaml:2: is not one valid YAML document: Map keys must be unique"],
   ["models: [", "t.yaml:1: is not one valid YAML document"],
   ["a: 1\n---\nb: 1", "t.yaml:2: is not one valid YAML document"],
+  [
+    "webhooks:\n  allow: [*.example.com]",
+    "t.yaml:2: *.example.com names an anchor that is not above it; text that begins with * needs quotes",
+  ],
+  [
+    `a: &a [1]\n${"bcdefgh".replace(/./g, (name) => `${name}: &${name} [${`*${String.fromCharCode(name.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}`,
+    "t.yaml: is not one valid YAML document: Excessive alias count",
+  ],
   ["- 1", "t.yaml:1: must be a mapping of fields"],
 ])("%j is refused with line, field and what is allowed", (text, message) => {
   expect(refusals(text)[0]?.slice(0, message.length)).toBe(message);

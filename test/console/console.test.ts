@@ -14,6 +14,7 @@ import { pointAtPlots } from "./plots-life.ts";
 import { steerBySettings } from "./settings-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
 import { lookIntoUsage } from "./usage-life.ts";
+import { waitForAnswers } from "./waiting-life.ts";
 import { weigh } from "./weight.ts";
 
 // One browser and one Tollgate with its simulated fleet, for everything that only a browser shows.
@@ -51,10 +52,12 @@ test("an operator gets from the printed link to an answer, its receipt and prove
 });
 
 test("a customer sees its own account by its key, and nobody else's by any page", async () => {
-  const { own, other, archived, forbidden, menu } = await liveAsCustomer(stage);
+  const { own, other, archived, asked, kept, forbidden, menu } = await liveAsCustomer(stage);
   expect(own).toBeGreaterThan(0n);
   expect(other).not.toContain("$");
   expect(archived).toMatch(/^The receipts of \S+ left the books on \S+, and their archive is not in its place\./);
+  expect(asked).toContain("Your session reads and cannot spend");
+  expect(kept).toEqual([]);
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage"]);
 });
@@ -119,6 +122,15 @@ test("usage is grouped by two things at once, and a row looks into its sum by th
   });
 });
 
+test("what answered another question is told to be from before until the next answer comes, on every page", async () => {
+  const { faults, rows, found, failed } = await waitForAnswers(stage);
+  expect(faults).toEqual([]);
+  expect(rows[0]).toBeGreaterThan(0);
+  expect(rows[1]).toBe(rows[0]);
+  expect(found).toBe("/accounts/ID");
+  expect(failed).toEqual(["HTTP 500.", 1]);
+}, 120_000);
+
 test("an owner steers endpoints, operators and sessions in the settings, and pages say where values stand", async () => {
   const { said, received, revoked, ended, sources } = await steerBySettings(stage);
   expect(said).toEqual([
@@ -161,6 +173,7 @@ test("a lost connection is said, and mended by itself", async () => {
     "said",
     "mended",
     "loaded",
+    "signed in",
     "waited",
     "open",
     "waited",

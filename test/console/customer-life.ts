@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { enterArchivedDay } from "../support/archived-receipt.ts";
 import { readAmount, type Stage } from "./stage.ts";
 
@@ -8,6 +9,9 @@ interface Life {
   readonly other: string;
   /** What it sees of a receipt that has left the books. */
   readonly archived: string;
+  /** What the playground says of the key that it asks for, and where the browser keeps the key. */
+  readonly asked: string;
+  readonly kept: readonly string[];
   /** Where an operator's page leads it. */
   readonly forbidden: string;
   readonly menu: readonly string[];
@@ -35,8 +39,23 @@ export async function liveAsCustomer(stage: Stage): Promise<Life> {
   await page.waitForURL("**/overview");
   const forbidden = page.url();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  const { asked, kept } = await askByKey(page, own.key);
   await context.close();
-  return { own: cost, other: seen, archived, forbidden, menu };
+  return { own: cost, other: seen, archived, asked, kept, forbidden, menu };
+}
+
+/** Sends a request from the playground, and looks for the key in what stays in the browser. */
+async function askByKey(page: Page, key: string) {
+  await page.goto("/playground");
+  const hint = page.getByRole("main").getByText("The one that you signed in with");
+  const asked = (await hint.textContent()) ?? "";
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("link", { name: "Open the receipt" }).waitFor();
+  const { cookies, origins } = await page.context().storageState({ indexedDB: true });
+  const stored = [...cookies, ...origins.flatMap((origin) => origin.localStorage)].map((one) => JSON.stringify(one));
+  const inSession = await page.evaluate("JSON.stringify(sessionStorage)");
+  return { asked, kept: [...stored, String(inSession)].filter((text) => text.includes(key)) };
 }
 
 /** An account with a key that has sent one request. */

@@ -54,9 +54,9 @@ export async function findThings(stage: Stage): Promise<Life> {
   const listed = await page.getByRole("table").locator(".badge").allInnerTexts();
   await page.goto("/accounts");
   await page.getByLabel("Order").selectOption("spent");
+  await page.getByRole("columnheader", { name: "Spent in 30 days" }).waitFor(); // until then the order is the one before
   const spender = page.getByRole("row", { name: /Corvid Works/ });
   const first = spender.getByRole("cell").first();
-  await first.filter({ hasText: "$" }).waitFor(); // the accounts of the order before have no such column filled
   const spent = (await first.textContent()) ?? "";
   await page.getByLabel("Order").selectOption("last-use");
   await page.getByText("last used first").waitFor();

@@ -1,7 +1,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { continueWithProvider } from "./identity-life.ts";
-import { judge } from "./judge.ts";
+import { judge, longWord } from "./judge.ts";
 import type { Stage } from "./stage.ts";
 
 /** Pages, and the buttons on them that open a dialog. */
@@ -25,9 +25,9 @@ const ofMembers: Dialogs = [
 
 /** Looks at the dialogs of operators and of people with an account, in both themes and widths. Returns what is wrong. */
 export async function judgeDialogs(stage: Stage): Promise<readonly string[]> {
-  const { id } = (await stage.tollgate.admin("accounts", "create", "--name", "Of dialogs")) as { id: string };
+  const { id } = (await stage.tollgate.admin("accounts", "create", "--name", longWord)) as { id: string };
   await stage.tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", "of dialogs");
-  await stage.tollgate.admin("keys", "create", id, "--name", "a key");
+  await stage.tollgate.admin("keys", "create", id, "--name", longWord);
   const operator = async () => {
     const { context, page } = await stage.visit();
     await context.addInitScript({ content: axe.source });
@@ -40,7 +40,7 @@ export async function judgeDialogs(stage: Stage): Promise<readonly string[]> {
     const { context, page } = await stage.visit();
     await context.addInitScript({ content: axe.source });
     await page.goto("/sign-in");
-    await continueWithProvider(page, "of-dialogs");
+    await continueWithProvider(page, longWord.slice(0, 100));
     await page.waitForURL("**/overview");
     const faults = await judgeAll(page, ofMembers, id);
     await context.close();

@@ -7,6 +7,8 @@ export const narrow = { width: 360, height: 740 };
 /** All that another theme can change. */
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
 const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
+/** A name without a place to break. */
+export const longWord = "somebodygavethisnamewithoutathoughtofwhohastofindaplaceforit".repeat(2);
 const wide = { width: 1280, height: 800 };
 const largest = { width: 1600, height: 900 };
 
@@ -173,14 +175,18 @@ export async function judge(page: Page, path: string): Promise<readonly string[]
   }
   for (const size of [wide, narrow]) {
     await page.setViewportSize(size);
-    const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
-    if (overflow > 0) {
+    for (const overflow of await page.locator("html, dialog").evaluateAll(toOverflow)) {
       faults.push(`${path} is ${overflow} pixels too wide for ${size.width}`);
     }
   }
   faults.push(...(await findAxeFaults(page)).map((fault) => `${path}, narrow: ${fault}`));
   await page.setViewportSize(wide);
   return faults;
+}
+
+/** By how many pixels each goes on beyond its edge, of those that do. */
+function toOverflow(boxes: readonly { readonly scrollWidth: number; readonly clientWidth: number }[]): number[] {
+  return boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth).filter((overflow) => overflow > 0);
 }
 
 /** The pixels beside a page that nothing uses. */

@@ -24,6 +24,15 @@ export async function loseConnection(stage: Stage): Promise<readonly string[]> {
   await page.getByRole("heading", { level: 1, name: "Books" }).waitFor();
   steps.push("loaded");
   await page.goto("/fleet");
+  await page.getByText("5 servers").waitFor();
+  // Nor is anybody signed out whom the server refuses to hear.
+  await page.route("**/session", (route) => route.fulfill({ status: 429 }));
+  await Promise.all([page.waitForResponse("**/session"), page.getByRole("button", { name: "Sign out" }).click()]);
+  await page.unroute("**/session");
+  await page.getByRole("link", { name: "Models" }).click();
+  await page.getByRole("heading", { level: 1, name: "Models" }).waitFor();
+  steps.push("signed in");
+  await page.goto("/fleet");
   // Who opens a page meanwhile is not taken for signed out.
   for (const answer of [undefined, { status: 429 }, { status: 503 }]) {
     await page.route("**/session", (route) => (answer === undefined ? route.abort() : route.fulfill(answer)));

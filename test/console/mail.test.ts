@@ -16,10 +16,10 @@ afterAll(async () => {
   await mail[Symbol.asyncDispose]();
 });
 
-test("somebody signs in by a mailed link, in the same browser, and chooses what mail tells of; every page fits", async () => {
+test("somebody signs in by a mailed link, in another tab of the same browser, comes to an invitation, and chooses what mail tells of; every page fits", async () => {
   const { elsewhere, opened, offered, kept, faults } = await liveByMail(stage, mail);
   expect(elsewhere).toContain("another browser asked for it");
-  expect(opened).toBe("/overview");
+  expect(opened).toBe("/invitation/tgin_none");
   expect(offered).toHaveLength(7);
   expect(offered).toContain("a payment came in");
   expect(kept).toEqual(offered.filter((event) => event !== "a payment came in"));

@@ -6,6 +6,8 @@ import { judge } from "./judge.ts";
 import { readAmount, type Stage } from "./stage.ts";
 
 interface Life {
+  /** What is said while the provider does not answer, and whether the service itself is said to be away. */
+  readonly silent: readonly [alert: string, isAway: boolean];
   /** What the form says to less than the least. */
   readonly refusal: string;
   /** Sessions that the provider was asked for. */
@@ -43,6 +45,7 @@ export async function buyCredit(stage: Stage): Promise<Life> {
   await page.getByRole("button", { name: "Continue to payment" }).click();
   const refusal = (await page.getByRole("alert").textContent()) ?? "";
   await page.getByLabel("Amount").fill("25");
+  const silent = await pressWhileSilent(stage, page);
   stage.stripe.events.faults.hold = true;
   await page.getByRole("button", { name: "Continue to payment" }).click();
   await page.getByLabel("Save the card").check();
@@ -82,7 +85,7 @@ export async function buyCredit(stage: Stage): Promise<Life> {
   await context.close();
   const sessions = stage.stripe.requests.filter(({ path }) => path === "/v1/checkout/sessions").length;
   const reader = await readMoney(stage, key);
-  return { refusal, sessions, waiting, added, bought, set, refund, balance, statement, reader, faults };
+  return { refusal, silent, sessions, waiting, added, bought, set, refund, balance, statement, reader, faults };
 }
 
 /** A key, the request of the command that is shown, and its receipt. */
@@ -97,6 +100,17 @@ async function takeFirstSteps(page: Page): Promise<{ key: string; faults: string
   await page.getByRole("link", { name: "See what the request cost" }).waitFor();
   await page.getByRole("link", { name: "Buy credit" }).click();
   return { key, faults };
+}
+
+/** Wants to pay while the provider does not answer. */
+async function pressWhileSilent({ stripe: { faults } }: Stage, page: Page): Promise<Life["silent"]> {
+  Object.assign(faults, { path: "/v1/customers", failing: 10 });
+  await page.getByRole("button", { name: "Continue to payment" }).click();
+  const alert = page.getByRole("alert").filter({ hasText: "does not answer" });
+  const text = (await alert.textContent()) ?? "";
+  const isAway = (await page.getByText(/connection to .* is lost|cannot be reached/).count()) > 0;
+  Object.assign(faults, { path: undefined, failing: 0 });
+  return [text, isAway];
 }
 
 async function readMoney(stage: Stage, key: string): Promise<readonly string[]> {

@@ -13,9 +13,10 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test("a stranger goes from the first key to a receipt, buys credit, sets auto top-up and gets a refund", async () => {
-  const { refusal, sessions, waiting, added, bought, set, refund, balance, statement, reader, faults } =
+  const { refusal, silent, sessions, waiting, added, bought, set, refund, balance, statement, reader, faults } =
     await buyCredit(stage);
   expect(refusal).toBe("A payment must be at least 5.00 USD (payment minimum).");
+  expect(silent).toEqual(["The payment provider does not answer. Try again in a moment.", false]);
   expect(sessions).toBe(1);
   expect([waiting, added]).toEqual([
     "Waiting until the payment is confirmed; this page can be left…",

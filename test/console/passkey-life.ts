@@ -2,6 +2,8 @@ import type { BrowserContext, Page } from "playwright-core";
 import type { Stage } from "./stage.ts";
 
 interface Life {
+  /** What a new account without free money is led through. */
+  readonly steps: readonly string[];
   /** The names of the passkeys, after the second was made and after it was removed. */
   readonly passkeys: readonly (readonly string[])[];
   /** What is said when the last one is to be removed. */
@@ -27,6 +29,9 @@ export async function liveWithPasskeys(stage: Stage): Promise<Life> {
   await page.getByRole("button", { name: "Create a passkey" }).click();
   await page.waitForURL("**/overview");
   await page.locator('[data-name="balance"]').waitFor();
+  const heading = page.getByRole("region", { name: "First steps" }).getByRole("heading");
+  await heading.first().waitFor();
+  const steps = await heading.allTextContents();
   await page.getByRole("button", { name: "Sign out" }).click();
   await device.prove(false);
   await page.getByRole("button", { name: "Use a passkey" }).click();
@@ -52,7 +57,7 @@ export async function liveWithPasskeys(stage: Stage): Promise<Life> {
   await page.getByRole("row").filter({ hasText: "Hedy" }).getByRole("button", { name: "Remove" }).click();
   const kept = (await page.getByRole("alert").textContent()) ?? "";
   await context.close();
-  return { passkeys: [both, left], kept, opened, refused, byName: byName.replace(baseURL, "") };
+  return { steps, passkeys: [both, left], kept, opened, refused, byName: byName.replace(baseURL, "") };
 }
 
 /** A device that keeps passkeys, and asks its owner by itself. */

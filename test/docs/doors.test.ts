@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import type { Command } from "commander";
@@ -19,7 +19,7 @@ import { createProgram } from "#src/cli/program.ts";
 import { configJsonSchema } from "#src/config/json-schema.ts";
 import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
 import { answers } from "../../scripts/docs/answers.ts";
-import { doors } from "./doors.ts";
+import { doors } from "./doors/doors.ts";
 
 // Every limit, every view of usage and everything that goes out can be reached through all doors that it is to have.
 
@@ -135,7 +135,10 @@ const isHeading = (cell: string) => {
   const [page, ...heading] = cell.split(": ");
   return new RegExp(`^#+ ${heading.join(": ")}$`, "m").test(read(`docs/${page}`));
 };
-const isPage = (cell: string) => existsSync(new URL(`console/pages/${cell}/page.tsx`, root));
+const consolePages = readdirSync(new URL("console/pages", root)).flatMap((group) =>
+  readdirSync(new URL(`console/pages/${group}`, root)),
+);
+const isPage = (cell: string) => consolePages.includes(cell);
 
 /** What is named in these doors and is not there. A door that is absent has to say why. */
 function listMissing(cells: readonly string[] | string | undefined, isThere: (cell: string) => boolean): string[] {

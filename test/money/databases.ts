@@ -10,7 +10,7 @@ import { schemaDatabase, schemaFile, templateVariable } from "../../scripts/test
 /** The databases that tests run on. */
 export const dialects = ["sqlite", "postgresql"] as const;
 
-type Dialect = (typeof dialects)[number];
+export type Dialect = (typeof dialects)[number];
 
 /** Makes a new database and returns its URL. */
 type NewDatabase = (dialect: Dialect) => Promise<string>;

@@ -165,24 +165,24 @@ export const faults: readonly Fault[] = [
     name: "failover",
     weight: 1,
     strike(world) {
-      const { dice, timeline } = world;
       if (!world.mayGoBack()) {
         return;
       }
       world.server.remember();
-      timeline.after(dice.exponential(0.5 * second), () => goBack(world, "the server fails over into the past"));
+      const ms = world.dice.exponential(0.5 * second);
+      world.plan(ms, () => goBack(world, "the server fails over into the past"));
     },
   },
   {
     name: "old backup",
     weight: 0.5,
     strike(world) {
-      const { dice, timeline } = world;
       if (!world.mayGoBack()) {
         return;
       }
       world.server.remember();
-      timeline.after(dice.exponential(20 * second), () => goBack(world, "the server is restored from a backup"));
+      const ms = world.dice.exponential(20 * second);
+      world.plan(ms, () => goBack(world, "the server is restored from a backup"));
     },
   },
   {
@@ -213,11 +213,11 @@ export const faults: readonly Fault[] = [
     name: "lying disk",
     weight: 0.5,
     strike(world) {
-      const { dice, timeline, machines, history } = world;
+      const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: the disk lies about syncing`);
       machine.disk.faults.lies = true;
-      timeline.after(dice.exponential(5 * second), () => {
+      world.plan(dice.exponential(5 * second), () => {
         history.fault(`${machine.name}: power cut`);
         machine.disk.faults.lies = false;
         harmDisk(world, machine, "lost journal", () => machine.disk.cutPower(), 5 * second);
@@ -239,10 +239,10 @@ export const faults: readonly Fault[] = [
     name: "old journal",
     weight: 0.5,
     strike(world) {
-      const { dice, timeline, machines, history } = world;
+      const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       const old = machine.disk.copy();
-      timeline.after(dice.exponential(10 * second), () => {
+      world.plan(dice.exponential(10 * second), () => {
         history.fault(`${machine.name}: killed, and its disk is an older one`);
         harmDisk(world, machine, "lost journal", () => machine.disk.restore(old), 5 * second);
       });
@@ -350,7 +350,7 @@ export const faults: readonly Fault[] = [
     name: "trouble while a day leaves",
     weight: 3,
     strike(world) {
-      const { dice, night, history, server, timeline } = world;
+      const { dice, night, history, server } = world;
       if (night?.mayTrouble !== true) {
         return;
       }
@@ -373,7 +373,7 @@ export const faults: readonly Fault[] = [
         } else if (how === "sleep") {
           process.suspend(dice.between(20, 60) * second);
         } else if (world.mayGoBack()) {
-          timeline.after(ms, () => goBack(world, "the server fails over while a day leaves"));
+          world.plan(ms, () => goBack(world, "the server fails over while a day leaves"));
         }
       });
     },

@@ -166,7 +166,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   reasons.judge();
   judgeAnswers(world);
   judgeWallets(world);
-  creditLines.judgeOwed();
+  creditLines.judgeServing();
   judgeRemade(world);
   usageEvents.judge();
   judgeThresholds(world);

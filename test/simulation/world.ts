@@ -64,6 +64,7 @@ export class World {
   #twins = 0;
   #twinsEver = 0;
   readonly #crowds = new Set<string>();
+  readonly #planned = new Set<() => void>();
   #backAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -258,8 +259,22 @@ export class World {
     return may;
   }
 
-  /** Ends all faults, and starts what does not run. */
+  /** Lets a fault strike after `ms`, or when all faults end, if that is sooner. */
+  plan(ms: number, strike: () => void): void {
+    const once = () => {
+      if (this.#planned.delete(once)) {
+        strike();
+      }
+    };
+    this.#planned.add(once);
+    this.timeline.after(ms, once);
+  }
+
+  /** Ends all faults once those that were planned have struck, and starts what does not run. */
   heal(): void {
+    for (const strike of this.#planned) {
+      strike();
+    }
     this.isHealed = true;
     this.serverOffsetMs = 0;
     if (this.news !== undefined) {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Found } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { find } from "../../contract/clients.ts";
-import { toMessage } from "../../contract/failure.ts";
+import { Answer } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { Clip } from "../../parts/figures/clip.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
@@ -54,12 +54,14 @@ interface Way {
 function FinderDialog() {
   const [text, setText] = useState("");
   const wanted = text.trim();
-  const { data = [], error } = useQuery((signal) => search(wanted, signal), [], undefined, wanted);
+  const found = useQuery((signal) => search(wanted, signal), [wanted]);
   const close = () => {
     isOpen.value = false;
   };
-  const ways = [...data, ...pages(wanted)];
-  const go = (way: Way | undefined) => {
+  // Who presses Enter before the answer is there means what was typed, and nothing that was found before.
+  const goToFirst = async (): Promise<void> => {
+    const ways = found.data ?? (await search(wanted, new AbortController().signal));
+    const [way] = [...ways, ...pages(wanted)];
     if (way !== undefined) {
       close();
       navigate(way.to);
@@ -71,7 +73,7 @@ function FinderDialog() {
         class="finder"
         onSubmit={(event) => {
           event.preventDefault();
-          go(ways[0]);
+          goToFirst().catch(() => undefined); // the list says why
         }}
       >
         <Field
@@ -82,18 +84,7 @@ function FinderDialog() {
           hasFocus
           hint="Of a key, its last four characters are enough. Enter opens the first."
         />
-        <ul class="finder-list" aria-label="Found">
-          {ways.map((way) => (
-            <li key={`${way.kind} ${way.to} ${way.name}`}>
-              <a href={way.to} onClick={close}>
-                <span class="small muted">{way.kind}</span> <Clip text={way.name} />
-              </a>
-            </li>
-          ))}
-        </ul>
-        <p role="status" class="small muted">
-          {error === undefined ? wanted !== "" && ways.length === 0 && "Nothing is called that." : toMessage(error)}
-        </p>
+        <Answer query={found}>{(ways) => <Ways ways={[...ways, ...pages(wanted)]} onOpen={close} />}</Answer>
         <div class="actions">
           <button type="button" onClick={close}>
             Close
@@ -101,6 +92,25 @@ function FinderDialog() {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+function Ways({ ways, onOpen }: { readonly ways: readonly Way[]; readonly onOpen: () => void }) {
+  return (
+    <>
+      <ul class="finder-list" aria-label="Found">
+        {ways.map((way) => (
+          <li key={`${way.kind} ${way.to} ${way.name}`}>
+            <a href={way.to} onClick={onOpen}>
+              <span class="small muted">{way.kind}</span> <Clip text={way.name} />
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p role="status" class="small muted">
+        {ways.length === 0 && "Nothing is called that."}
+      </p>
+    </>
   );
 }
 

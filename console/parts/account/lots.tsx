@@ -1,12 +1,12 @@
 import { type Account, type Lot, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Empty } from "../calls/answer.tsx";
-import { Id } from "../copy.tsx";
 import { Amount, mostDecimals } from "../figures/amount.tsx";
 import { Badge } from "../figures/badge.tsx";
+import { Id } from "../figures/copy.tsx";
 import { Meter } from "../figures/figure.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { formatDiscount } from "../prices/terms.ts";
 
 const kinds: Readonly<Record<LotKind, string>> = {

@@ -5,8 +5,8 @@ import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Table } from "../figures/table.tsx";
-import { Section } from "../page.tsx";
-import { saveFile } from "../save-file.ts";
+import { saveFile } from "../files/save-file.ts";
+import { Section } from "../frame/page.tsx";
 
 /** What the account paid, used and owed, month by month, to be saved as a page to print or as a file. */
 export function Months({ accountId }: { readonly accountId: string }) {

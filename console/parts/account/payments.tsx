@@ -8,7 +8,7 @@ import { Amount, mostDecimals } from "../figures/amount.tsx";
 import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { StatementButton } from "./statement.tsx";
 
 const kinds: Readonly<Record<PaymentKind, string>> = {

@@ -2,10 +2,10 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { useState } from "preact/hooks";
 import { say } from "../../app/said.tsx";
 import { metering } from "../../contract/clients.ts";
+import { saveFile } from "../files/save-file.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
-import { saveFile } from "../save-file.ts";
 
 /** The dialog that saves a statement of the account. */
 export function StatementButton({ accountId }: { readonly accountId: string }) {

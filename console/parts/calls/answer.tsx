@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { isFinal, toMessage } from "../../contract/failure.ts";
+import { useRef } from "preact/hooks";
+import { isFinal, isLost, toMessage } from "../../contract/failure.ts";
 import type { Query } from "./use-query.ts";
 
 interface Props<Data> {
@@ -7,18 +8,30 @@ interface Props<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** Shows a query's data once loaded. Until then shows that it is loading, or why it failed. */
-export function Answer<Data>({ query, children }: Props<Data>) {
-  if (query.data !== undefined) {
-    return <>{children(query.data)}</>;
+/**
+ * Shows a query's data once loaded. Until then shows that it is loading, or why it failed. What answered another question
+ * stays as it was, dimmed and told to be busy, until the next answer comes: nobody takes it for that, and nothing jumps.
+ * What could not be asked again stays, too, below the reason. That the connection is lost every page says by itself.
+ */
+export function Answer<Data>({ query: { data, error, reload }, children }: Props<Data>) {
+  const shown = useRef<ComponentChildren>(undefined);
+  if (data !== undefined) {
+    shown.current = children(data);
+  } else if (error !== undefined) {
+    shown.current = undefined;
+    return <Failure error={error} retry={reload} />;
   }
-  if (query.error !== undefined) {
-    return <Failure error={query.error} retry={query.reload} />;
-  }
-  return (
+  return shown.current === undefined ? (
     <p class="loading" aria-hidden="true">
       Loading…
     </p>
+  ) : (
+    <>
+      {error !== undefined && !isLost(error) && <Failure error={error} retry={reload} />}
+      <div class="answered" aria-busy={data === undefined}>
+        {shown.current}
+      </div>
+    </>
   );
 }
 
@@ -26,7 +39,7 @@ export function Answer<Data>({ query, children }: Props<Data>) {
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   return (
     <div class="notice bad" role="alert">
-      <p>{toMessage(error)}</p>
+      <p>{toMessage(error, retry !== undefined)}</p>
       {retry && !isFinal(error) && (
         <button type="button" class="small-button" onClick={retry}>
           Try again

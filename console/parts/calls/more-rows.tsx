@@ -1,5 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
-import { Failure } from "./answer.tsx";
+import { useState } from "preact/hooks";
+import { ActionButton } from "../forms/action-button.tsx";
 import { type Query, useQuery } from "./use-query.ts";
 
 /** One page of one of the contract's lists. */
@@ -22,8 +22,8 @@ export function usePages<Row>(
   version?: unknown,
 ): Pages<Row> {
   const first = useQuery((signal) => ask("", signal), dependencies, undefined, version);
-  const [further, setFurther] = useState<ListPage<Row> | undefined>(undefined);
-  useEffect(() => setFurther(undefined), [first.data]);
+  const [loaded, setLoaded] = useState<Further<Row> | undefined>(undefined);
+  const further = loaded?.after === first.data ? loaded : undefined;
   const next = (further ?? first.data)?.next ?? "";
   return {
     data: first.data && [...first.data.rows, ...(further?.rows ?? [])],
@@ -32,9 +32,14 @@ export function usePages<Row>(
     hasMore: next !== "",
     loadMore: async () => {
       const page = await ask(next, new AbortController().signal);
-      setFurther({ rows: [...(further?.rows ?? []), ...page.rows], next: page.next });
+      setLoaded({ after: first.data, rows: [...(further?.rows ?? []), ...page.rows], next: page.next });
     },
   };
+}
+
+/** The pages after a first one. Where another first page has come meanwhile, they are none of its list. */
+interface Further<Row> extends ListPage<Row> {
+  readonly after: ListPage<Row> | undefined;
 }
 
 interface Props<Row> {
@@ -45,15 +50,10 @@ interface Props<Row> {
 
 /** Shows how many rows there are, and a button for more of them. */
 export function MoreRows<Row>({ pages, describe }: Props<Row>) {
-  const [error, setError] = useState<unknown>(undefined);
   const count = pages.data?.length ?? 0;
   if (count === 0) {
     return null;
   }
-  const load = async (): Promise<void> => {
-    setError(undefined);
-    await pages.loadMore().catch(setError);
-  };
   return (
     <div class="below-table">
       <span>
@@ -61,11 +61,10 @@ export function MoreRows<Row>({ pages, describe }: Props<Row>) {
         {pages.hasMore && " so far"}
       </span>
       {pages.hasMore && (
-        <button type="button" class="small-button" onClick={() => void load()}>
+        <ActionButton isSmall act={pages.loadMore}>
           Show more
-        </button>
+        </ActionButton>
       )}
-      {error !== undefined && <Failure error={error} />}
     </div>
   );
 }

@@ -1,23 +1,23 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { retryMs } from "../../app/connection.ts";
 import { isCancelled, isLost } from "../../contract/failure.ts";
 import { pause } from "./pause.ts";
 
 /** The state of a query. */
 export interface Query<Data> {
-  /** The last answer. It stays while a newer one is loading. */
+  /** The last answer to what is asked now. It stays while the same is asked again. Undefined: there is none yet. */
   readonly data: Data | undefined;
-  /** Why the last attempt failed. Undefined: it succeeded. */
+  /** Why the last attempt failed. Undefined: it succeeded, or is under way for the first time. */
   readonly error: unknown;
   /** Loads again. */
   readonly reload: () => void;
 }
 
-const retryMs = 2000;
-
 /**
- * Loads data, and loads it again whenever `dependencies` change. While the server is unreachable it retries by itself.
- * `everyMs`: also loads at this interval while the page is visible. `version`: a change of it loads again, and the old
- * data stays until the answer comes; it may become known after the first load.
+ * Loads data. Whatever `ask` asks for stands in `dependencies`: when they change, the answer before is no answer any more.
+ * While the server is unreachable it retries by itself. `everyMs`: also loads at this interval while the page is visible.
+ * `version`: a change of it says that the answer to the same may be another by now; it may become known after the first
+ * load.
  */
 export function useQuery<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
@@ -25,34 +25,42 @@ export function useQuery<Data>(
   everyMs?: number,
   version?: unknown,
 ): Query<Data> {
-  const [state, setState] = useState<Answered<Data>>({});
+  const [last, setLast] = useState<Answered<Data>>({ to: dependencies });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  const asked = useRef(dependencies);
   const first = useRef(version);
   first.current ??= version;
   useEffect(() => {
     const abort = new AbortController();
-    if (dependencies.some((value, index) => !Object.is(value, asked.current[index]))) {
-      setState({});
-    }
-    asked.current = dependencies;
-    void askUntilAborted(ask, everyMs, abort.signal, (answered) => setState((before) => ({ ...before, ...answered })));
+    void askUntilAborted(ask, everyMs, abort.signal, (answered) =>
+      setLast((before) => ({ ...(isTo(before, dependencies) && before), ...answered, to: dependencies })),
+    );
     return () => abort.abort();
   }, [...dependencies, round, version === undefined || version === first.current ? undefined : version]);
-  return { data: state.data, error: state.error, reload };
+  const { data, error } = isTo(last, dependencies) ? last : { data: undefined, error: undefined };
+  return { data, error, reload };
 }
 
-interface Answered<Data> {
+interface Attempted<Data> {
   readonly data?: Data;
   readonly error?: unknown;
+}
+
+interface Answered<Data> extends Attempted<Data> {
+  /** What was asked. */
+  readonly to: readonly unknown[];
+}
+
+/** Whether an answer is one to what is asked now. */
+function isTo<Data>({ to }: Answered<Data>, dependencies: readonly unknown[]): boolean {
+  return dependencies.every((value, index) => Object.is(value, to[index]));
 }
 
 async function askUntilAborted<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
   everyMs: number | undefined,
   signal: AbortSignal,
-  answer: (answered: Answered<Data>) => void,
+  answer: (answered: Attempted<Data>) => void,
 ): Promise<void> {
   let nextMs: number | undefined = 0;
   while (nextMs !== undefined && !signal.aborted) {
@@ -75,7 +83,7 @@ async function askUntilAborted<Data>(
 async function attempt<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
   signal: AbortSignal,
-): Promise<Answered<Data>> {
+): Promise<Attempted<Data>> {
   try {
     return { data: await ask(signal), error: undefined };
   } catch (error) {

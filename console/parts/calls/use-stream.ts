@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import { retryMs } from "../../app/connection.ts";
 import { isCancelled, isLost } from "../../contract/failure.ts";
 import { pause } from "./pause.ts";
-
-const retryMs = 2000;
 
 /** The state of a stream that a page watches. */
 export interface Watched<State> {

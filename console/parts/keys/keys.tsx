@@ -6,7 +6,7 @@ import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
 

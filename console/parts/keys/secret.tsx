@@ -1,4 +1,4 @@
-import { Copyable } from "../copy.tsx";
+import { Copyable } from "../figures/copy.tsx";
 
 /** A key's secret, shown this one time only. */
 export function Secret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {

@@ -8,7 +8,7 @@ import { useQuery } from "../calls/use-query.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Time } from "../figures/time.tsx";
 import { ActionButton } from "../forms/action-button.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { SetAutoTopUp } from "./set-auto-top-up.tsx";
 
 const refreshMs = 5000;
@@ -69,7 +69,8 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
           )}
           {set.declines > 0 && (
             <p class="notice warn">
-              The card was declined {countOf(set.declines, "time")} in a row. It is charged again{" "}
+              It was not charged{set.declines > 1 && ` ${countOf(set.declines, "time")} in a row`}: {set.problem} It is
+              charged again{" "}
               {set.notBefore ? (
                 <>
                   after <Time at={set.notBefore} />
@@ -77,7 +78,7 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
               ) : (
                 "soon"
               )}
-              ; three declines turn auto top-up off.
+              , or once auto top-up is set again; three declines turn it off.
             </p>
           )}
         </>
@@ -85,7 +86,8 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
     case AutoTopUpState.DECLINED:
       return (
         <p class="notice bad">
-          Off: the card was declined three times in a row. Change the card, then set auto top-up again.
+          Off: three charges in a row were declined. {set.problem} Change the card, or save one at the next payment,
+          then set auto top-up again.
         </p>
       );
     default:

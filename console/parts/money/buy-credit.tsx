@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import type { GetPaymentOptionsResponse } from "#gen/tollgate/payments/v1/payment_options_pb.js";
-import { parseUsd } from "../../../lib/money/money.ts";
 import { path } from "../../app/router.ts";
 import { mayPay } from "../../app/session.ts";
 import { payments } from "../../contract/clients.ts";
@@ -9,7 +8,8 @@ import { Amount } from "../figures/amount.tsx";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
-import { Section } from "../page.tsx";
+import { requireUsd } from "../forms/typed.ts";
+import { Section } from "../frame/page.tsx";
 import { PriceLock } from "./price-lock.tsx";
 
 interface Props {
@@ -44,10 +44,7 @@ function Buying({ accountId, options, onClose }: Props & { readonly onClose: () 
   const [amount, setAmount] = useState("25");
   const requestId = useRequestId();
   const send = async (): Promise<void> => {
-    const amountPicoUsd = parseUsd(amount.trim());
-    if (amountPicoUsd === undefined) {
-      throw new Error("The amount has to be USD in whole cents, such as 25 or 19.90.");
-    }
+    const amountPicoUsd = requireUsd(amount, "The amount");
     const { url } = await payments.createCheckout({
       accountId,
       amountPicoUsd,

@@ -6,7 +6,7 @@ import { Amount } from "../figures/amount.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { ActionButton } from "../forms/action-button.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 
 interface Props {
   readonly accountId: string;

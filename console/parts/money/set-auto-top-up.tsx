@@ -1,10 +1,14 @@
 import { useState } from "preact/hooks";
 import { type AutoTopUp, AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
-import { formatUsd, parseUsd } from "../../../lib/money/money.ts";
+import { formatUsd } from "../../../lib/money/money.ts";
 import { payments } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
+import { requireUsd } from "../forms/typed.ts";
+
+/** A sum of many charges, in pico-USD: the largest int64. */
+const mostMonthly = 2n ** 63n - 1n;
 
 interface Props {
   readonly before: AutoTopUp;
@@ -19,15 +23,11 @@ export function SetAutoTopUp({ before, onClose, onDone }: Props) {
   const [amount, setAmount] = useState(isNew ? "25" : formatUsd(before.amountPicoUsd));
   const [monthly, setMonthly] = useState(isNew ? "100" : formatUsd(before.monthlyPicoUsd));
   const send = async (): Promise<void> => {
-    const amountPicoUsd = read(amount, "The amount");
-    if (amountPicoUsd === 0n) {
-      throw new Error("The amount has to be above 0.");
-    }
     await payments.setAutoTopUp({
       accountId: before.accountId,
-      belowPicoUsd: read(below, "The bound of the balance"),
-      amountPicoUsd,
-      monthlyPicoUsd: read(monthly, "The most a month"),
+      belowPicoUsd: requireUsd(below, "The bound of the balance"),
+      amountPicoUsd: requireUsd(amount, "The amount"),
+      monthlyPicoUsd: requireUsd(monthly, "The most a month", mostMonthly),
     });
     onDone();
   };
@@ -57,12 +57,4 @@ export function SetAutoTopUp({ before, onClose, onDone }: Props) {
       </ActionForm>
     </Dialog>
   );
-}
-
-function read(text: string, name: string): bigint {
-  const pico = parseUsd(text.trim());
-  if (pico === undefined) {
-    throw new Error(`${name} has to be USD, such as 25 or 19.90.`);
-  }
-  return pico;
 }

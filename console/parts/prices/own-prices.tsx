@@ -5,7 +5,7 @@ import { accounts } from "../../contract/clients.ts";
 import { Answer } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
 import { Time } from "../figures/time.tsx";
-import { Section } from "../page.tsx";
+import { Section } from "../frame/page.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { EndOwnPrices, SetOwnPrices } from "./set-own-prices.tsx";
 import { areGeneral, describeTerms, general } from "./terms.ts";

@@ -12,15 +12,13 @@ interface Props {
 /** What the account's next payment would lock in by own prices that are not set. */
 export function Preview({ accountId, terms }: Props) {
   const { discountBasisPoints, fixed } = terms;
-  const version = [
+  const proposed = [
     discountBasisPoints,
     ...fixed.map((one) => `${one.model}=${one.inputPicoUsdPerToken}/${one.outputPicoUsdPerToken}`),
   ].join(" ");
   const query = useQuery(
     (signal) => accounts.getAccountPrices({ accountId, proposed: terms }, { signal }),
-    [accountId],
-    undefined,
-    version,
+    [accountId, proposed],
   );
   return (
     <>

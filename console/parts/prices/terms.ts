@@ -1,7 +1,8 @@
 import type { OwnPrices } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
 import { formatPercent, parsePercent } from "../../../lib/money/basis-points.ts";
-import { formatRate, parseRate } from "../../../lib/money/money.ts";
+import { formatRate } from "../../../lib/money/money.ts";
 import { countOf } from "../../format/numbers.ts";
+import { rateForm, readRate } from "../forms/typed.ts";
 
 /** Own prices as they are sent. */
 export type Terms = Pick<OwnPrices, "discountBasisPoints"> & {
@@ -52,11 +53,9 @@ export function readTerms({ discount, fixed }: TermTexts): Terms {
 }
 
 function readFixed({ model, input, output }: FixedTexts) {
-  const [inputPicoUsdPerToken, outputPicoUsdPerToken] = [parseRate(input.trim()), parseRate(output.trim())];
+  const [inputPicoUsdPerToken, outputPicoUsdPerToken] = [readRate(input), readRate(output)];
   if (inputPicoUsdPerToken === undefined || outputPicoUsdPerToken === undefined) {
-    throw new Error(
-      `The prices of ${model} have to be decimal USD per 1M tokens with at most six decimals, such as 0.25.`,
-    );
+    throw new Error(`The prices of ${model} have to be ${rateForm}.`);
   }
   return { model, inputPicoUsdPerToken, outputPicoUsdPerToken };
 }

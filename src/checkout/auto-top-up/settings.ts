@@ -19,6 +19,8 @@ export interface Wish {
 /** When the saved card is charged, and what it was charged this month. */
 export interface Setting extends AutoTopUp {
   readonly charged: bigint;
+  /** Why it was declined last. Undefined: it was not, since it was set or charged. */
+  readonly problem: string | undefined;
 }
 
 /** When saved cards are charged by themselves. */
@@ -33,9 +35,12 @@ export class AutoTopUps {
   async get(accountId: string): Promise<Setting | undefined> {
     const em = this.#deps.storage.orm.em.fork();
     const row = await em.findOne(AutoTopUp, { accountId });
-    return row === null
-      ? undefined
-      : { ...row, charged: await chargedThisMonth(em, accountId, this.#deps.clock.now()) };
+    if (row === null) {
+      return undefined;
+    }
+    const charged = await chargedThisMonth(em, accountId, this.#deps.clock.now());
+    const problem = row.declines === 0 ? undefined : await lastProblem(em, accountId);
+    return { ...row, charged, problem };
   }
 
   /** Throws ACCOUNT_NOT_FOUND, PAYMENT_…, INVALID_ARGUMENT. */
@@ -64,6 +69,11 @@ export class AutoTopUps {
       });
     }
   }
+}
+
+async function lastProblem(em: SqlEntityManager, accountId: string): Promise<string | undefined> {
+  const declined = { accountId, origin: "auto" as const, state: "declined" as const };
+  return (await em.findOne(ProviderPayment, declined, { orderBy: { createdAt: "desc" } }))?.problem ?? undefined;
 }
 
 /** What the saved card was charged, or is being charged, since the month began in UTC. */

@@ -1,8 +1,9 @@
-import { LockMode, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { LockMode } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
 import { formatUsd } from "#lib/money/money.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
+import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { scaleUp } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -31,6 +32,11 @@ export class Elsewhere {
       moved += await this.#followOne(payment, one);
     }
     return moved;
+  }
+
+  /** What of a payment's credit has gone back so far, in pico-USD. */
+  async gone({ id: paymentId }: ProviderPayment): Promise<number> {
+    return takenOf(await this.#deps.storage.orm.em.fork().find(Withdrawal, { paymentId })).amount;
   }
 
   async #followOne(payment: ProviderPayment, returned: Returned): Promise<number> {
@@ -94,12 +100,12 @@ export class Elsewhere {
           askAt: new Date(now + carryOnMs),
         });
       });
-    await note().catch((error: unknown) => {
-      if (!(error instanceof UniqueConstraintViolationException)) {
-        throw error; // another core has noted it meanwhile
-      }
-    });
-    return storage.orm.em.fork().findOneOrFail(Withdrawal, { providerId });
+    const find = async () => (await storage.orm.em.fork().findOne(Withdrawal, { providerId })) ?? undefined;
+    // Another core may have noted it meanwhile.
+    return note().then(
+      () => storage.orm.em.fork().findOneOrFail(Withdrawal, { providerId }),
+      (error: unknown) => readCollided(error, find),
+    );
   }
 
   /** Takes money that has left out of the ledger. A dispute freezes the account and tells the operator. */

@@ -1,10 +1,11 @@
-import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { formatUsd } from "#lib/money/money.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
+import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { demandCents, wholeCents } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -95,12 +96,7 @@ export class Refunds {
       });
     } catch (error) {
       // The same request was sent twice at once: the database lets only one of them in.
-      const other =
-        error instanceof UniqueConstraintViolationException ? await this.#before(request, payments) : undefined;
-      if (other === undefined) {
-        throw error;
-      }
-      return other;
+      return readCollided(error, () => this.#before(request, payments));
     }
   }
 

@@ -1,11 +1,12 @@
 import type Stripe from "stripe";
-import { type Charged, type Provider, RefusedByProvider } from "../provider.ts";
+import { type Charged, type Provider, RefusedByProvider, UnknownCustomer } from "../provider.ts";
 import { toCents } from "./amounts.ts";
 import { asking } from "./client.ts";
 import { marks, readIntent } from "./found.ts";
 
 /** Payments among which an earlier try of a charge is looked for. */
 const recent = 100;
+const noCard = "No card is saved.";
 
 /** Charges of saved cards. */
 export function createCharge(stripe: Stripe): Provider["charge"] {
@@ -34,7 +35,7 @@ export function createCharge(stripe: Stripe): Provider["charge"] {
     }
     const card = await findCard(customer);
     if (card === undefined) {
-      return { declined: "No card is saved." };
+      return { declined: noCard };
     }
     const intent = await stripe.paymentIntents.create(
       {
@@ -59,7 +60,7 @@ export function createCharge(stripe: Stripe): Provider["charge"] {
         return await asking(() => charge(order));
       } catch (error) {
         if (error instanceof RefusedByProvider) {
-          return { declined: error.message };
+          return { declined: error instanceof UnknownCustomer ? noCard : error.message };
         }
         throw error;
       }

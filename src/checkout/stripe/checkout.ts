@@ -21,11 +21,12 @@ export function createCheckout(stripe: Stripe, { automaticTax, invoices }: Sessi
       }
     : {};
   return {
-    async customer(accountId) {
+    async customer(accountId, gone) {
+      const instead = gone === undefined ? "" : `-${gone}`;
       const { id } = await asking(() =>
         stripe.customers.create(
           { metadata: { [marks.account]: accountId } },
-          { idempotencyKey: `tollgate-customer-${accountId}` },
+          { idempotencyKey: `tollgate-customer-${accountId}${instead}` },
         ),
       );
       return id;
@@ -58,7 +59,7 @@ export function createCheckout(stripe: Stripe, { automaticTax, invoices }: Sessi
             ...(invoices ? { invoice_creation: { enabled: true, invoice_data: { metadata } } } : {}),
             ...taxes,
           },
-          { idempotencyKey: `tollgate-checkout-${id}` },
+          { idempotencyKey: `tollgate-checkout-${id}-${customer}` },
         ),
       );
       return { session: session.id, url: session.url ?? "" };

@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import { RefusedByProvider } from "../provider.ts";
+import { RefusedByProvider, UnknownCustomer } from "../provider.ts";
 
 /** How Stripe is reached. */
 export interface StripeAccess {
@@ -31,6 +31,7 @@ interface StripeFault {
   readonly type?: string;
   readonly statusCode?: number;
   readonly code?: string;
+  readonly param?: string;
   readonly message?: string;
 }
 
@@ -43,13 +44,19 @@ export function isRefusal(error: unknown): error is StripeFault {
   return type === "StripeCardError" || type === "StripeInvalidRequestError";
 }
 
-/** Runs a request. Throws RefusedByProvider where sending it again changes nothing. */
+/** Whether it names a customer that Stripe does not know, or not any more. */
+function isUnknownCustomer({ code, param, message = "" }: StripeFault): boolean {
+  return code === "resource_missing" && (param === "customer" || message.startsWith("No such customer"));
+}
+
+/** Runs a request. Throws RefusedByProvider where sending it again changes nothing, UnknownCustomer for one. */
 export async function asking<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
     if (isRefusal(error)) {
-      throw new RefusedByProvider(error.message ?? "refused", { cause: error });
+      const Refused = isUnknownCustomer(error) ? UnknownCustomer : RefusedByProvider;
+      throw new Refused(error.message ?? "refused", { cause: error });
     }
     throw error;
   }

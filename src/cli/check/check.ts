@@ -13,6 +13,7 @@ import { checkPrices } from "./findings/prices.ts";
 import { checkRateLimits } from "./findings/rate-limits.ts";
 import { checkServers } from "./findings/servers.ts";
 import { checkSignIn } from "./findings/sign-in.ts";
+import { checkSite } from "./findings/site.ts";
 import { checkStandby } from "./findings/standby.ts";
 import { checkStorage } from "./findings/storage.ts";
 import { checkStripe } from "./findings/stripe.ts";
@@ -32,6 +33,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkShared(config, secrets),
     checkTls(config.listen.tls),
     checkSignIn(config, secrets),
+    checkSite(config),
     checkMail(config, secrets),
     checkStripe(config, secrets),
     checkUsageEvents(config, secrets),

@@ -86,11 +86,12 @@ export const payments = z
   })
   .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
     const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
-    const [least, most, daily] = [minimum_usd, maximum_usd, rolling_24h_usd].map((text) => parseUsd(text) ?? 0n);
-    if ((least ?? 0n) > (most ?? 0n)) {
+    const [least, most, daily] = [minimum_usd, maximum_usd, rolling_24h_usd].map(parseUsd);
+    // What is no amount is refused by itself.
+    if (least !== undefined && most !== undefined && least > most) {
       refuse("minimum_usd", `must not exceed maximum_usd, which is ${maximum_usd}`);
     }
-    if ((most ?? 0n) > (daily ?? 0n)) {
+    if (most !== undefined && daily !== undefined && most > daily) {
       refuse("maximum_usd", `must not exceed rolling_24h_usd, which is ${rolling_24h_usd}`);
     }
   })

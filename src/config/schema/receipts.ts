@@ -21,8 +21,12 @@ const archiveS3 = z
       .describe("Where an S3-compatible service is. Default: Amazon's, of the region."),
     region: z.string().min(1).default("us-east-1").describe("The bucket's region."),
     access_key_id: z.string().min(1).describe("The id of the access key, which is no secret."),
-    secret_access_key_file: z.string().optional().describe("A file that holds the secret access key."),
-    secret_access_key_env: z.string().optional().describe("An environment variable that holds the secret access key."),
+    secret_access_key_file: z.string().min(1).optional().describe("A file that holds the secret access key."),
+    secret_access_key_env: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("An environment variable that holds the secret access key."),
   })
   .refine(
     (value) => (value.secret_access_key_file === undefined) !== (value.secret_access_key_env === undefined),

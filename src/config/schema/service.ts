@@ -4,8 +4,8 @@ import * as z from "zod";
 export const service = z
   .strictObject({
     name: z.string().min(1).describe("The name of the service, for the log."),
-    token_file: z.string().optional().describe("A file that holds the service token."),
-    token_env: z.string().optional().describe("An environment variable that holds the service token."),
+    token_file: z.string().min(1).optional().describe("A file that holds the service token."),
+    token_env: z.string().min(1).optional().describe("An environment variable that holds the service token."),
     accounts: z.array(z.string()).optional().describe("Accounts on whose behalf it may call. Default: any."),
   })
   .refine(

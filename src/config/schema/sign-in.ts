@@ -15,9 +15,10 @@ const provider = z.strictObject({
     .refine(isIssuer, "must be an https address, or http on this machine, such as https://login.example.com")
     .describe("Where the provider is found (OpenID Connect Discovery)."),
   client_id: z.string().min(1).max(255).describe("The client id that Tollgate is registered under there."),
-  client_secret_file: z.string().optional().describe("A file that holds the client secret."),
+  client_secret_file: z.string().min(1).optional().describe("A file that holds the client secret."),
   client_secret_env: z
     .string()
+    .min(1)
     .optional()
     .describe("An environment variable that holds the client secret. Default: Tollgate is a public client."),
   name: plainName.min(1).max(100).optional().describe("What people call the provider. Default: the host of issuer."),

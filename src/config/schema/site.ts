@@ -9,6 +9,12 @@ function isWeb(text: string): boolean {
   return url?.protocol === "https:" || isNear;
 }
 
+/** Whether an address names a host and nothing in it. */
+function isWholeHost(text: string): boolean {
+  const url = URL.parse(text);
+  return url === null || (url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "");
+}
+
 const web = z.string().max(2000).refine(isWeb, "must be an https address, or http on this machine");
 
 /** What customers see of whoever runs the service. */
@@ -30,11 +36,15 @@ export const site = z
     support: z
       .string()
       .max(2000)
-      .refine((text) => isWeb(text) || /^[^\s@<>]{1,64}@[^\s@<>]+$/.test(text), "must be an https or an e-mail address")
+      .refine(
+        (text) => isWeb(text) || /^[^\s@<>:]{1,64}@[^\s@<>:]+$/.test(text),
+        "must be an https or an e-mail address",
+      )
       .optional()
       .describe("Where people find help: a web or an e-mail address. Default: no link."),
     address: web
       .refine((text) => !text.endsWith("/"), "must not end with a slash")
+      .refine(isWholeHost, "must have no path, query or user name, such as https://console.example.com")
       .optional()
       .describe("Where people find the console, for links in mails and on pages. Default: no links."),
   })

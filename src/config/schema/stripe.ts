@@ -4,11 +4,12 @@ import { isLoopback } from "#lib/net/address.ts";
 /** Stripe as the payment provider. */
 export const stripe = z
   .strictObject({
-    secret_key_file: z.string().optional().describe("A file that holds the secret key."),
-    secret_key_env: z.string().optional().describe("An environment variable that holds the secret key."),
-    webhook_secret_file: z.string().optional().describe("A file that holds the secret that signs events."),
+    secret_key_file: z.string().min(1).optional().describe("A file that holds the secret key."),
+    secret_key_env: z.string().min(1).optional().describe("An environment variable that holds the secret key."),
+    webhook_secret_file: z.string().min(1).optional().describe("A file that holds the secret that signs events."),
     webhook_secret_env: z
       .string()
+      .min(1)
       .optional()
       .describe("An environment variable that holds it. Default: TOLLGATE_STRIPE_WEBHOOK_SECRET."),
     api_url: z
@@ -31,5 +32,5 @@ export const stripe = z
 function isApi(text: string): boolean {
   const url = URL.parse(text);
   const isNear = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
-  return (url?.protocol === "https:" || isNear) && url?.pathname === "/" && url.search === "";
+  return (url?.protocol === "https:" || isNear) && url?.pathname === "/" && url.search === "" && url.username === "";
 }

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { maxPicoUsd, parseRate, parseUsd } from "#lib/money/money.ts";
+import { maxPicoUsd, maxRate, parseRate, parseUsd } from "#lib/money/money.ts";
 import { parseAddress } from "#lib/net/address.ts";
 import { parseNetwork } from "#lib/net/networks.ts";
+import { isPrintable, isSeen } from "#lib/text/printable.ts";
 
 /** An amount of USD. Coerced, so that it may be written without quotes: load.ts passes it as it is written. */
 export const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? maxPicoUsd) < maxPicoUsd, {
@@ -14,8 +15,6 @@ export const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== un
   message: 'must be a decimal amount of USD with at most 12 decimals, best in quotes, such as "20000"',
 });
 
-/** Above any real price, and low enough that tokens times rate stay an exact number. */
-const maxRate = 1_000_000_000n;
 /** USD per 1M tokens. */
 export const rate = z.coerce.string().refine((text) => (parseRate(text) ?? maxRate + 1n) <= maxRate, {
   message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, best in quotes, such as "0.20"',
@@ -35,9 +34,11 @@ export const network = z
   );
 
 /** A name that is used in answers, headers, logs and databases. */
-export const plainName = z.string().refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), {
-  message: "must hold no control characters and no broken surrogate pairs",
-});
+export const plainName = z
+  .string()
+  .refine((text) => text === "" || (text.isWellFormed() && isPrintable(text) && isSeen(text)), {
+    message: "must be seen as it is: without control characters, line ends and changes of the writing direction",
+  });
 
 /** Seconds, at most a day. */
 export const seconds = z.number().positive().max(86_400);

@@ -30,7 +30,7 @@ export async function readOidcSecrets(
 /** From the file or variable that the configuration names, or from the setting; not from both. */
 export async function readWebhookSecret({ payments }: Config, environment: Environment): Promise<string | undefined> {
   const { webhook_secret_file: file, webhook_secret_env: name } = payments.stripe ?? {};
-  const own = await readNamed("payments.stripe: webhook_secret", environment, { file, name });
+  const own = await readNamed("payments.stripe.webhook_secret", environment, { file, name });
   const setting = await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET");
   if (own !== undefined && setting !== undefined && name !== "TOLLGATE_STRIPE_WEBHOOK_SECRET") {
     throw new ConfigError(`payments.stripe: ${file ?? name} and TOLLGATE_STRIPE_WEBHOOK_SECRET are both set: set one`);

@@ -128,7 +128,7 @@ async function readSecretsWith(
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
     peppers: parsePeppers(keyPepper),
-    stripeSecretKey: await readNamed("payments.stripe: secret_key", environment, {
+    stripeSecretKey: await readNamed("payments.stripe.secret_key", environment, {
       file: config.payments.stripe?.secret_key_file,
       name: config.payments.stripe?.secret_key_env,
     }),
@@ -136,7 +136,7 @@ async function readSecretsWith(
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     oidcClientSecrets: await readOidcSecrets(config, environment),
     smtpUrl: await readSmtpUrl(config, environment),
-    archiveSecretKey: await readNamed("receipts.archive_s3: secret_access_key", environment, {
+    archiveSecretKey: await readNamed("receipts.archive_s3.secret_access_key", environment, {
       file: config.receipts.archive_s3?.secret_access_key_file,
       name: config.receipts.archive_s3?.secret_access_key_env,
     }),

@@ -67,7 +67,8 @@ export class MailSignIn {
     const begun = this.#parts.pending.open(pending);
     const { digest } = begun?.facts ?? { digest: "" };
     if (begun === undefined || !(token.startsWith(prefix) && isChecked(token)) || !isSame(digest, toDigest(token))) {
-      const message = "The link is older than ten minutes, or another browser asked for it. Ask for another one.";
+      const message =
+        "The link was used, is older than ten minutes, or another browser asked for it. Ask for another one.";
       throw failure(Reason.UNAUTHENTICATED, message);
     }
     await this.#parts.used.use(digest, begun.until);

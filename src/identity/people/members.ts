@@ -117,7 +117,10 @@ async function findMember(em: SqlEntityManager, accountId: string, personId: str
 /** Throws LAST_OWNER. The account is locked, so that two owners who leave at once do not both count the other. */
 async function requireAnotherOwner(em: SqlEntityManager, { id, accountId }: Member): Promise<void> {
   if ((await em.count(Member, { accountId, role: "owner", id: { $ne: id } })) === 0) {
-    throw failure(Reason.LAST_OWNER, "The account would have no owner: make another member one first.");
+    throw failure(
+      Reason.LAST_OWNER,
+      "The account would have no owner: make another member an owner first, or close it.",
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
 import { Identity, Person } from "#src/storage/entities/people/person.ts";
-import { pauseBeforeRetry } from "#src/storage/retry.ts";
+import { pauseBeforeRetry, readCollided } from "#src/storage/retry.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { lockAccount } from "../accounts/keys/key-rules.ts";
@@ -77,11 +77,7 @@ export class SignUp {
       return await (accountId === undefined ? this.#admit(undefined, arrival) : this.#join(accountId, arrival));
     } catch (error) {
       // The person signed in twice at once: the database lets only one of them make the identity.
-      const other = await this.#find(arrival);
-      if (other === undefined) {
-        throw error;
-      }
-      return this.#return(other, arrival);
+      return this.#return(await readCollided(error, () => this.#find(arrival)), arrival);
     }
   }
 
@@ -98,11 +94,7 @@ export class SignUp {
       await inTransaction(storage, (em) => this.#add(em, personId, arrival));
       return personId;
     } catch (error) {
-      const other = await this.#find(arrival);
-      if (other === undefined) {
-        throw error;
-      }
-      return other;
+      return readCollided(error, () => this.#find(arrival));
     }
   }
 

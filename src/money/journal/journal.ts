@@ -14,7 +14,8 @@ export interface JournalEntry extends Run {
   readonly maxRates?: Rates;
   /** The slice of its key's budget that its cost counts in. Absent: the key has no budget. */
   readonly budgetSliceId?: string;
-  /** The last moment of its budget's window, in milliseconds since the epoch. Absent: the key has no budget. */
+  /** The first and the last moment of its budget's window, in milliseconds since the epoch. Absent: the key has no budget. */
+  readonly settleFrom?: number;
   readonly settleBy?: number;
   /** Its attribution labels, as in Charge. Absent: none. */
   readonly labels?: string | undefined;

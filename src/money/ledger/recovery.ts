@@ -114,7 +114,7 @@ async function askSettled(
 function toRecovered(entry: JournalEntry, now: number): Charge {
   const { requestId, runId, accountId, keyId, model, tokens, maxRates, budgetSliceId } = entry;
   const { inputTokens, outputTokens } = tokens;
-  const settledAt = Math.min(now, entry.settleBy ?? now);
+  const settledAt = Math.min(Math.max(now, entry.settleFrom ?? now), entry.settleBy ?? now);
   return {
     requestId,
     runId,

@@ -30,7 +30,7 @@ export class PriceBook {
   #newest: VersionMark | undefined;
   #era = 0;
   #relist: () => Promise<void> = async () => {};
-  /** True when versions were lost and configured prices may not be listed again yet. */
+  /** True when versions were lost and nobody has begun to list the configured prices again. */
   #mustRelist = false;
   #relisting: Promise<void> | undefined;
 
@@ -107,21 +107,29 @@ export class PriceBook {
    * another mark, all rates are forgotten and a new era begins.
    */
   async look(newest: VersionMark | undefined): Promise<void> {
-    const era = this.#era;
-    await this.#compare(newest);
-    if (this.#era !== era) {
-      this.#mustRelist = true;
-    }
-    if (this.#mustRelist) {
+    await this.note(newest);
+    if (this.#mustRelist || this.#relisting !== undefined) {
       this.#relisting ??= this.#relistOnce();
       await this.#relisting;
     }
   }
 
+  /** As `look`, for what lists prices itself: when a version was lost, the next look has them listed again. */
+  async note(newest: VersionMark | undefined): Promise<void> {
+    const era = this.#era;
+    await this.#compare(newest);
+    if (this.#era !== era) {
+      this.#mustRelist = true;
+    }
+  }
+
   async #relistOnce(): Promise<void> {
+    this.#mustRelist = false;
     try {
       await this.#relist();
-      this.#mustRelist = false;
+    } catch (error) {
+      this.#mustRelist = true;
+      throw error;
     } finally {
       this.#relisting = undefined;
     }

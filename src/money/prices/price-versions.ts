@@ -8,6 +8,7 @@ import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import type { VersionMark } from "../model/prices/version-marks.ts";
 import type { Rates } from "../model/rates.ts";
 
 /** A model's price, live or past. */
@@ -92,13 +93,14 @@ export interface Dependencies {
 
 /**
  * Publishes a version that changes some models' prices and leaves all others. Publishes nothing when nothing changes.
- * `change` gets the last prices; no other version is published meanwhile.
+ * `change` gets the last prices; no other version is published meanwhile. Returns the newest version. Undefined: there is
+ * none.
  */
 export async function publish(
   { storage, clock, random, announce }: Dependencies,
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
-): Promise<void> {
-  await inTransaction(storage, async (em) => {
+): Promise<VersionMark | undefined> {
+  return inTransaction(storage, async (em) => {
     if (storage.dialect === "postgresql") {
       await em.execute("lock table price_version in share row exclusive mode");
     }
@@ -107,11 +109,12 @@ export async function publish(
     const before = new Map(rows.map((row) => [row.model, row]));
     const changed = change(before, newest?.publishedAt);
     if (changed.size === 0) {
-      return;
+      return newest && { version: newest.id, mark: newest.mark };
     }
 
     const versionId = (newest?.id ?? 0) + 1;
-    await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()), mark: random.uuid() });
+    const mark = random.uuid();
+    await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()), mark });
     await em.insertMany(
       Price,
       [...changed].map(([model, facts]) => ({ ...facts, model, versionId })),
@@ -119,6 +122,7 @@ export async function publish(
     for (const [model, facts] of changed) {
       await announce?.(em, { type: "price.changed", data: describeChange(model, before.get(model), facts, versionId) });
     }
+    return { version: versionId, mark };
   });
 }
 

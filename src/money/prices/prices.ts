@@ -82,13 +82,13 @@ class PublishedPrices implements PriceList {
     checkRates(this.#models.get(model)?.kind, rates);
   }
 
-  set(model: string, rates: Rates): Promise<PriceRecord> {
+  async set(model: string, rates: Rates): Promise<PriceRecord> {
     this.check(model, rates);
     const { input, output } = rates;
     return this.#change(model, "set", (price) => ({ ...price, input, output, baseInput: input, baseOutput: output }));
   }
 
-  pin(model: string, rates: Partial<Rates>): Promise<PriceRecord> {
+  async pin(model: string, rates: Partial<Rates>): Promise<PriceRecord> {
     this.check(model, { ...this.live(model), ...rates });
     return this.#change(model, "pinned", (price) => ({ ...price, ...rates, pinned: true }));
   }
@@ -140,24 +140,16 @@ class PublishedPrices implements PriceList {
     this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
-  /** Publishes the configuration changes of these models, then reads all prices. */
+  /**
+   * Publishes the configuration changes of these models, then reads all prices. Does it again when the database has gone
+   * back in between: every model has a price afterwards. The book learns which version there was, so that a later loss
+   * is noticed before anything was paid by it.
+   */
   async #list(models: readonly ModelConfig[]): Promise<void> {
-    await publish(this.#publishing, (newest) => {
-      const changed = new Map<string, PriceFacts>();
-      for (const model of models) {
-        const { input, output } = configuredRates(model);
-        const price = newest.get(model.id);
-        if (price?.configuredInput === input && price.configuredOutput === output) {
-          continue;
-        }
-        const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
-        const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
-        const made = { pinned: price?.pinned ?? false, reason: "configured", utilisation: null } as const;
-        changed.set(model.id, { ...live, ...base, ...made });
-      }
-      return changed;
-    });
-    await this.#read();
+    do {
+      await this.book.note(await publish(this.#publishing, (newest) => findConfigured(models, newest)));
+      await this.#read();
+    } while (models.some(({ id }) => !this.#newest.has(id)));
   }
 
   async #change(model: string, reason: PriceReason, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
@@ -177,4 +169,24 @@ class PublishedPrices implements PriceList {
     }
     return record;
   }
+}
+
+/** The prices of models whose configuration says something else than when it was last applied. */
+function findConfigured(
+  models: readonly ModelConfig[],
+  newest: ReadonlyMap<string, PriceFacts>,
+): ReadonlyMap<string, PriceFacts> {
+  const changed = new Map<string, PriceFacts>();
+  for (const model of models) {
+    const { input, output } = configuredRates(model);
+    const price = newest.get(model.id);
+    if (price?.configuredInput === input && price.configuredOutput === output) {
+      continue;
+    }
+    const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
+    const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
+    const made = { pinned: price?.pinned ?? false, reason: "configured", utilisation: null } as const;
+    changed.set(model.id, { ...live, ...base, ...made });
+  }
+  return changed;
 }

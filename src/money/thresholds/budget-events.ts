@@ -1,5 +1,6 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { formatUsd } from "#lib/money/money.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Row } from "#src/storage/reads/snapshot.ts";
@@ -69,13 +70,21 @@ export class BudgetEvents {
     return amount * 100n >= BigInt(limit) * 80n ? 80 : 0;
   }
 
-  /** Announces once, however many cores see it: the window's row is locked meanwhile. Returns the announced parts. */
+  /**
+   * Announces once, however many cores see it: the window's row is locked meanwhile, and the key's before it, as where a
+   * limit is set. A limit that is not the key's any more is not announced: the next charge is judged by the new one.
+   * Returns the announced parts.
+   */
   async #tell(
     em: SqlEntityManager,
     { key, budgetId, limit, window }: SpentWindow,
     { amount, part }: { readonly amount: bigint; readonly part: number },
   ): Promise<AnnouncedPercent[]> {
     const { accountId, limits } = key;
+    const current = await em.findOne(ApiKey, key.id, { lockMode: LockMode.PESSIMISTIC_READ });
+    if (current === null || !isSameLimit(current, key)) {
+      return [];
+    }
     const id = { id: budgetId, windowName: window.name };
     // The row is never an entity here: a flush would write sums that others have changed since they were read.
     const empty = { ...id, accountId, leasedUnder: 0, spentOutsideSlices: 0, leased: 0, spent: 0 };
@@ -107,6 +116,10 @@ export class BudgetEvents {
     }
     return parts;
   }
+}
+
+function isSameLimit({ limits: one }: ApiKey, { limits: other }: ApiKey): boolean {
+  return one.budgetPicoUsd === other.budgetPicoUsd && one.budgetPeriod === other.budgetPeriod;
 }
 
 /** A window of a budget as the store has it. */

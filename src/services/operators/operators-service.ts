@@ -5,7 +5,6 @@ import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { readPage } from "#lib/rpc/pages.ts";
-import { isPrintable } from "#lib/text/printable.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
 import { readOperator, readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
@@ -29,11 +28,8 @@ export function createOperatorsService({ operators, changed }: Dependencies): Se
       if (named === undefined) {
         throw invalid("role", "role must be one that operators have.");
       }
-      if (name.trim() !== name || !isPrintable(name)) {
-        throw invalid(
-          "name",
-          "name must have no spaces at its ends and no control characters: the audit log shows it.",
-        );
+      if (name.trim() !== name) {
+        throw invalid("name", "name must have no spaces at its ends: the audit log shows it.");
       }
       if (name.toLowerCase() === rootName) {
         throw invalid("name", `${rootName} is the operator of the configured token: take another name.`);

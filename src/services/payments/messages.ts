@@ -45,7 +45,7 @@ export function autoTopUpMessage(
   if (setting === undefined) {
     return { accountId, state: AutoTopUpState.OFF };
   }
-  const { state, below, amount, monthly, charged, declines, notBefore } = setting;
+  const { state, below, amount, monthly, charged, declines, notBefore, problem = "" } = setting;
   return {
     accountId,
     state: autoTopUpStates[state],
@@ -54,6 +54,7 @@ export function autoTopUpMessage(
     monthlyPicoUsd: BigInt(monthly),
     chargedPicoUsd: charged,
     declines,
+    problem,
     ...(notBefore ? { notBefore: timestampFromDate(notBefore) } : {}),
   };
 }

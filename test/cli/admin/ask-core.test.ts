@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
 import { runHere } from "../../support/run-here.ts";
+import { program } from "../../support/tollgate.ts";
 
 const environment = { TOLLGATE_OPERATOR_TOKEN: "secret" };
 const list = (...args: string[]) => runHere(["accounts", "list", ...args], environment);
@@ -43,8 +43,7 @@ test("an answered command has not loaded fetch, which would cost it a quarter mo
   const services = [registration(AccountsService, { listAccounts: () => ({ accounts: [] }) })];
   const core = await startGrpcServer({ address: "127.0.0.1:0", services, interceptors: [] });
   try {
-    const launcher = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
-    const args = ["--import", tellModules, launcher, "accounts", "list", "--json", "--core", core.address];
+    const args = ["--import", tellModules, program, "accounts", "list", "--json", "--core", core.address];
     const env = { ...process.env, ...environment };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env });
     expect(JSON.parse(stdout)).toEqual([]);

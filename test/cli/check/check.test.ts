@@ -102,6 +102,28 @@ test("secrets that can be guessed and an address that cannot be read are named",
   expect(of("storage")).toMatchObject({ status: "wrong", message: expect.stringContaining("percent-encoded") });
 });
 
+test("a logo that cannot be shown and templates that would never be used are named before the start", async () => {
+  const logo = join(folder, "logo.svg");
+  await writeFile(logo, "<svg/>");
+  await writeFile(join(folder, "low_balance.txt"), "Low\n\nIt is low.");
+  const mail = { from: "a@example.com", smtp: { url: "smtp://127.0.0.1:1" } };
+  const fine = await check({ site: { logo } });
+  expect(fine.of("site.logo")).toMatchObject({ status: "ok" });
+  const none = join(folder, "none");
+  const wrong = await check({ site: { logo: `${none}.png` }, mail: { ...mail, templates: none } });
+  expect(wrong.of("site.logo")).toMatchObject({
+    status: "wrong",
+    message: `site.logo: ${none}.png cannot be read: ENOENT`,
+  });
+  expect(wrong.of("mail")).toMatchObject({
+    status: "wrong",
+    message: expect.stringContaining("mail.templates: ENOENT"),
+  });
+  const misnamed = await check({ mail: { ...mail, templates: folder } });
+  expect(misnamed.of("mail")?.message).toContain("low_balance.txt: is no template; there are layout.html,");
+  await Promise.all([rm(logo), rm(join(folder, "low_balance.txt"))]);
+});
+
 test("what cannot be reached is named with a way to mend it", async () => {
   const port = await freePort();
   const config = {

@@ -53,6 +53,25 @@ test("a provider of identities is found, or named with why it is not", async () 
   });
 });
 
+test("a service that says it is open, and has no way to sign up, is told", async () => {
+  const smtp = { url: "smtp://127.0.0.1:1" };
+  const site = { address: "https://10.0.0.1" };
+  const warned = {
+    status: "warning",
+    message: expect.stringContaining("open, and nobody can sign up: set sign_in.oidc"),
+  };
+  expect(await check("sign_up", { sign_up: "open" })).toBeUndefined(); // by passkeys, on this machine
+  expect(await check("sign_up", { sign_up: "open", sign_in: { passkeys: false } })).toMatchObject(warned);
+  expect(await check("sign_up", { sign_up: "open", site })).toMatchObject(warned);
+  const mail = { from: "a@example.com", smtp };
+  expect(await check("sign_up", { sign_up: "open", site, mail })).toBeUndefined();
+  expect(await check("sign_up", { sign_in: { passkeys: false } })).toBeUndefined();
+  expect(await check("sign_in.passkeys", { site, sign_in: { passkeys: true } })).toMatchObject({
+    status: "wrong",
+    message: expect.stringContaining("needs site.address with a name over https"),
+  });
+});
+
 test("Stripe is asked whether it takes the key", async () => {
   const stripe = await startStripe({ host: "127.0.0.1", port: 0 });
   const asked = (key: string, environment: Record<string, string> = {}) =>

@@ -2,11 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { programVariable } from "../../../scripts/test-services/program-variable.ts";
-import { createSite, type Site } from "../../support/tollgate.ts";
-
-const program = process.env[programVariable] ?? fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
+import { createSite, program, type Site } from "../../support/tollgate.ts";
 
 /** Runs commands as a page has them, in a folder of its own, where `npx tollgate` is the program under test. */
 export class Shell {

@@ -321,6 +321,14 @@ describe("playground", () => {
     expect(await made.json()).toMatchObject({ accountId: account?.id, key: expect.stringMatching(/^tg-/) });
   });
 
+  test("nobody gets a key made for a session that has ended, and is told so", async () => {
+    const cookie = await asOwner();
+    await started.fetchAsPage("/session", cookie, { method: "DELETE" });
+    const refused = await started.fetchAsPage("/session/key", cookie, { method: "POST" });
+    const error = { code: "unauthenticated", message: "Nobody is signed in." };
+    expect([refused.status, await refused.json()]).toEqual([401, { error }]);
+  });
+
   test("a customer gets no key made", async () => {
     expect((await started.fetchAsPage("/session/key", await asCustomer(), { method: "POST" })).status).toBe(403);
   });

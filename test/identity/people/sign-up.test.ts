@@ -113,6 +113,17 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await em().count(Person, {})).toBe(1);
   });
 
+  test.each(["invited", "open"] as const)(
+    "%s knows whoever signs in twice at once, also while many do and commit together",
+    async (policy) => {
+      const { em, enter } = await start(policy, [], 0);
+      const people = Array.from({ length: 24 }, () => stranger());
+      const entrances = await Promise.all([...people, ...people].map(enter));
+      expect(entrances.slice(people.length)).toEqual(entrances.slice(0, people.length));
+      expect(await em().count(Person, {})).toBe(people.length);
+    },
+  );
+
   test("open makes one account with free money, whose owner the person is, and notes it", async () => {
     const { em, enter, free } = await start("open");
     const person = stranger();

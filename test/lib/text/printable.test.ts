@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isPrintable, toPrintable } from "#lib/text/printable.ts";
+import { isPrintable, isSeen, toPlain, toPrintable } from "#lib/text/printable.ts";
 
 test.each([
   ["Ada", "Ada"],
@@ -12,4 +12,16 @@ test.each([
 ])("%j is shown as %j", (text, shown) => {
   expect(toPrintable(text)).toBe(shown);
   expect(isPrintable(text)).toBe(text === shown);
+  expect(isPrintable(toPlain(text))).toBe(true);
+});
+
+test.each([
+  ["Ada", true],
+  [" 👩‍🚀 ", true],
+  ["ש‏לום", true],
+  ["", false],
+  [" 	 ", false],
+  ["​⁠﻿­ㅤ", false],
+])("whether anything of %j is seen: %j", (text, seen) => {
+  expect(isSeen(text)).toBe(seen);
 });

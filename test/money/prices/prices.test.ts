@@ -273,6 +273,44 @@ describe.each(dialects)("%s", (dialect) => {
     await storage.close();
   });
 
+  test("what a start has listed is listed again by a database that went back while the start read it", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    await createPrices({ storage, clock: systemClock, models: models() });
+    const connection = storage.orm.em.getConnection();
+    const commit = connection.commit.bind(connection);
+    connection.commit = async (...parameters) => {
+      await commit(...parameters);
+      connection.commit = commit;
+      await goBack(storage);
+    };
+    const prices = await createPrices({ storage, clock: systemClock, models: models({ id: "new" }) });
+    expect(prices.list().map(({ model, version }) => [model, version])).toEqual([
+      [testModel, 1],
+      ["new", 2],
+    ]);
+    expect(await prices.book.load(general(1), "new")).toEqual(prices.live("new"));
+    await storage.close();
+  });
+
+  test("what a start has configured is listed again by a database that went back before anything was paid", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const startAt = (input: string) =>
+      createPrices({ storage, clock: systemClock, models: models({ id: "new", price: { input, output: "0.30" } }) });
+    await startAt("0.30");
+    const prices = await startAt("0.40");
+    await goBack(storage);
+    await prices.refresh();
+    expect([prices.live("new"), prices.list()[1]?.version]).toEqual([{ input: 400_000, output: 300_000 }, 2]);
+    await storage.close();
+  });
+
+  /** The database fails over into the time of its first version. */
+  async function goBack(storage: Storage): Promise<void> {
+    const em = storage.orm.em.fork();
+    await em.execute("delete from price where version_id > 1");
+    await em.execute("delete from price_version where id > 1");
+  }
+
   test("the book forgets what was asked for least recently, and reads it again", async () => {
     const { storage, pricesOf } = await start();
     const prices = await pricesOf({ id: "other" });

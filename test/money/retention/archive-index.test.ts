@@ -35,23 +35,19 @@ test.each([
   expect(gunzipSync(file).toString()).toBe(all.map((_, at) => `line ${at}\n`).join(""));
   const layout = readLayout(file.subarray(file.length - trailerBytes));
   expect(layout).toMatchObject({ entries: blocks * ids, blocks });
-  const entries = new Set<string>();
-  let last = Buffer.alloc(0);
-  for (let place = 0; place < blocks * ids; place++) {
+  const entries = Array.from({ length: blocks * ids }, (_, place) => {
     const at = layout?.entryAt(place) ?? 0;
-    const entry = file.subarray(at, at + entryBytes);
-    expect(Buffer.compare(last, entry)).toBeLessThanOrEqual(0);
-    entries.add(entry.toString("hex"));
-    last = entry;
-  }
-  for (const [number, block] of all.entries()) {
-    const row = readBlock(file.subarray(layout?.blockAt(number)));
-    expect(row.newestMs).toBe(2 ** 41 - number);
-    expect(gunzipSync(file.subarray(row.offset, row.offset + row.length)).toString()).toBe(`line ${number}\n`);
-    for (const id of block) {
-      expect(entries.has(hashOf(id).toString("hex") + number.toString(16).padStart(6, "0"))).toBe(true);
-    }
-  }
+    return file.subarray(at, at + entryBytes).toString("hex");
+  });
+  expect(entries).toEqual(entries.toSorted());
+  const rows = all.map((_, number) => readBlock(file.subarray(layout?.blockAt(number))));
+  expect(rows.map(({ newestMs }) => newestMs)).toEqual(all.map((_, number) => 2 ** 41 - number));
+  const read = rows.map(({ offset, length }) => gunzipSync(file.subarray(offset, offset + length)).toString());
+  expect(read).toEqual(all.map((_, number) => `line ${number}\n`));
+  const written = all.flatMap((block, number) =>
+    block.map((id) => hashOf(id).toString("hex") + number.toString(16).padStart(6, "0")),
+  );
+  expect(entries).toEqual(written.toSorted());
 });
 
 test("a file without an index is recognized", () => {

@@ -2,8 +2,11 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
+import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { expireLots } from "#src/money/books/expiry.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
+import type { Dependencies } from "#src/money/thresholds/spending-watch.ts";
+import { findSpentWindows } from "#src/money/thresholds/spent-windows.ts";
 import { eventually } from "../../support/eventually.ts";
 import { dialects } from "../databases.ts";
 import { never, request, usd } from "../fixture.ts";
@@ -145,6 +148,28 @@ describe.each(dialects)("%s", (dialect) => {
       [100, "2.00"],
     ]);
     expect(crossed).toEqual([80, 100, 80, 100]);
+  }, 60_000);
+
+  test("a limit that is set while an earlier one's crossing is looked at is told of all the same", async () => {
+    const { account, spend, look, watch, told, keys, storage, store } = await open(dialect);
+    const id = await account({ paid: 20 * usd });
+    const { key } = await keys.create(id, "batch", { budgetPicoUsd: usd, budgetPeriod: "total" });
+    await spend(id, tokensAUsd, key.id);
+    const findWindows: Dependencies["findWindows"] = async (charged) => {
+      const windows = await findSpentWindows({ storage, toBudget }, charged);
+      await keys.update(key.id, { budgetPicoUsd: 2 * usd });
+      return windows;
+    };
+    await watch(store, { findWindows }).look();
+    expect(await told(id)).toEqual([]);
+    await spend(id, 0.7 * tokensAUsd, key.id);
+    await look();
+    await spend(id, 0.3 * tokensAUsd, key.id);
+    await look();
+    expect((await told(id)).map(([, data]) => [data.percent, data.limit_usd])).toEqual([
+      [80, "2.00"],
+      [100, "2.00"],
+    ]);
   }, 60_000);
 
   test("a budget that begins anew is told of anew, with the day on which it opens again", async () => {

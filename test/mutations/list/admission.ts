@@ -47,10 +47,18 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   {
     name: "a request that waits in line is overtaken from memory",
     file: "admission/admission.ts",
-    find: "if (cached === undefined || !cached.queue.empty || !requests.isNew(request)) {",
+    find: "if (cached === undefined || !cached.queue.isOpen(request.budget?.id) || !requests.isNew(request)) {",
     replace: "if (cached === undefined || !requests.isNew(request)) {",
     breaks: "first come, first served",
     tests: ["ledger"],
+  },
+  {
+    name: "who waits for a key's budget holds up the whole account",
+    file: "admission/admission.ts",
+    find: "        ticket.wait(budget !== undefined && !fitsBudget(budget.wallet, rates, wanted));\n",
+    replace: "",
+    breaks: "A request that waits for its key's budget keeps no other key's requests waiting.",
+    tests: ["budget/budgets"],
   },
   {
     name: "a request holds nothing of its key's budget",

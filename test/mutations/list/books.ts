@@ -107,6 +107,22 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     tests: ["prices/prices"],
   },
   {
+    name: "a core that starts forgets which price list it has made",
+    file: "prices/prices.ts",
+    find: "await this.book.note(await publish(this.#publishing, (newest) => findConfigured(models, newest)));",
+    replace: "await publish(this.#publishing, (newest) => findConfigured(models, newest));",
+    breaks: "lists again what its configuration has, also what was lost while it started",
+    tests: ["prices/prices"],
+  },
+  {
+    name: "a core starts with a model that has no price",
+    file: "prices/prices.ts",
+    find: "while (models.some(({ id }) => !this.#newest.has(id)));",
+    replace: "while (models.length < 0);",
+    breaks: "lists again what its configuration has, also what was lost while it started",
+    tests: ["prices/prices"],
+  },
+  {
     name: "a limit of requests a minute lets one more in",
     file: "rate-limits/memory.ts",
     find: "    if (times.length >= limit) {",

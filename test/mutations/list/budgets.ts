@@ -96,7 +96,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "const known = Math.min(before, request.size);",
     replace: "const known = before;",
     breaks: "the database takes back whatever the slice has beyond it",
-    tests: ["ledger/budget/lost-leases", "model/store/ledger"],
+    tests: ["ledger/budget/lost-leases", "model/store/budget"],
   },
   {
     name: "what other cores have spent of a budget is leased once more",
@@ -174,5 +174,13 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "",
     breaks: "counts the window's spending outside of the budget's slices anew",
     tests: ["thresholds/budget-recounts"],
+  },
+  {
+    name: "what a killed core ran has the date of a clock that is behind its window",
+    file: "ledger/recovery.ts",
+    find: "Math.min(Math.max(now, entry.settleFrom ?? now), entry.settleBy ?? now)",
+    replace: "Math.min(now, entry.settleBy ?? now)",
+    breaks: "its first moment, where a clock was turned back meanwhile, also after a",
+    tests: ["ledger/budget/lost-budgets"],
   },
 ]);

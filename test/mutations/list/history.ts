@@ -33,7 +33,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (digest !== archive.sha256) {",
       replace: "if (digest?.length !== archive.sha256.length) {",
       breaks: "A file that was changed is never believed",
-      tests: ["retention/retention"],
+      tests: ["retention/archived-receipts"],
       worlds: ["leaving"],
     },
     {
@@ -42,7 +42,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (found !== undefined) {",
       replace: 'if (found !== undefined && found !== "none") {',
       breaks: "and is a finding of `reconcile --all`, too",
-      tests: ["retention/retention"],
+      tests: ["retention/archived-receipts"],
       worlds: ["leaving"],
     },
     {
@@ -51,7 +51,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (stored !== receipts) {",
       replace: "if (stored < receipts) {",
       breaks: "A receipt that came meanwhile stops that",
-      tests: ["retention/retention"],
+      tests: ["retention/late-receipts"],
       worlds: ["leaving"],
     },
     {
@@ -91,6 +91,15 @@ export const historyMutations: readonly Mutation[] = [
       tests: ["ledger/settlement/lost-charges"],
       worlds: ["past"],
       isShort: true,
+    },
+    {
+      name: "a charge that became cheaper may cost what its first promise said",
+      file: "model/charges/charge.ts",
+      find: "  return isMade ? {",
+      replace: "  return isMade && charge.told === undefined ? {",
+      breaks: "each once and for no more than its client was told",
+      tests: ["ledger/settlement/lost-charges", "ledger/settlement/told-costs"],
+      worlds: ["past"],
     },
     {
       name: "a charge that is made again costs what it costs then",

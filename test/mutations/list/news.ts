@@ -30,6 +30,15 @@ export const newsMutations = within({ source: "src", tests: "test", worlds: ["ne
     tests: ["money/thresholds/spending-watch"],
   },
   {
+    name: "the crossing of an earlier limit counts as that of the new one",
+    file: "money/thresholds/budget-events.ts",
+    find: "if (current === null || !isSameLimit(current, key)) {",
+    replace: "if (current === null) {",
+    breaks: "or while the crossing of an earlier one is being told, is told with the key's next charge",
+    tests: ["money/thresholds/spending-watch"],
+    worlds: [],
+  },
+  {
     name: "usage events that nobody took are forgotten",
     file: "delivery/usage/usage-sender.ts",
     find: "if (await this.#sendBatch(receipts.map((usage) => toCloudEvent(usage, this.#parts.source)))) {",

@@ -12,7 +12,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace:
       "from (select slice_id, sum(cost)::bigint as cost from line group by slice_id) sums where slice.id = sums.slice_id)",
     breaks: once,
-    tests: ["model/store/ledger"],
+    tests: ["model/store/charge"],
     worlds: [],
   },
   {
@@ -21,7 +21,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "lost as (\n    select n from line where slice_id not in (select id from locked where mine)",
     replace: "lost as (\n    select n from line where slice_id not in (select id from locked)",
     breaks: "It stores nothing on slices that others took meanwhile.",
-    tests: ["model/store/ledger"],
+    tests: ["model/store/core"],
     worlds: [],
   },
   {
@@ -30,7 +30,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),",
     replace: "),",
     breaks: "A charge is stored once.",
-    tests: ["retention/retention"],
+    tests: ["retention/late-receipts"],
     worlds: [],
   },
   {
@@ -39,7 +39,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "update lot set leased = lot.leased - sums.granted, spent = lot.spent + sums.spent",
     replace: "update lot set leased = lot.leased - sums.granted, spent = lot.spent",
     breaks: adds,
-    tests: ["model/store/ledger"],
+    tests: ["model/store/wallet"],
     worlds: [],
   },
   {
@@ -48,7 +48,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "as seen(id, epoch, beats) using (id, epoch, beats)",
     replace: "as seen(id, epoch, seen_beats) using (id, epoch)",
     breaks: "death is judged by counters, time by the database",
-    tests: ["model/store/ledger", "ledger/core/cores"],
+    tests: ["model/store/core", "ledger/core/cores"],
     worlds: [],
   },
   {
@@ -57,7 +57,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: 'outcomes[at] = isFenced ? "fenced" : "repeated";',
     replace: 'outcomes[at] = isFenced ? "stored" : "repeated";',
     breaks: "its slices are another core's by now: it is made anew from what is left",
-    tests: ["model/store/ledger"],
+    tests: ["model/store/charge"],
   },
   {
     name: "a run that comes twice in one group is stored under two ids",
@@ -65,7 +65,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "const key = charge.runId;",
     replace: "const key = charge.runId + at;",
     breaks: once,
-    tests: ["model/store/ledger"],
+    tests: ["model/store/charge"],
   },
   {
     name: "on SQLite, a closed slice takes its spending along",
@@ -73,7 +73,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: '"update lot set leased = leased - ?, spent = spent + ? where id = ?"',
     replace: '"update lot set leased = leased - ?, spent = spent + 0 * ? where id = ?"',
     breaks: adds,
-    tests: ["model/store/ledger"],
+    tests: ["model/store/wallet"],
     worlds: ["sqlite"],
   },
   {
@@ -82,7 +82,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "if (slice !== undefined && slice.granted > granted) {",
     replace: "if (slice !== undefined) {",
     breaks: "which means the same late, never or twice",
-    tests: ["model/store/ledger"],
+    tests: ["model/store/wallet"],
     worlds: ["sqlite"],
   },
   {
@@ -91,7 +91,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: '    run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);',
     replace: "",
     breaks: adds,
-    tests: ["model/store/ledger"],
+    tests: ["model/store/charge"],
     worlds: ["sqlite"],
   },
   {
@@ -100,7 +100,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "  if (shortfall > 0) {",
     replace: "  if (shortfall < 0) {",
     breaks: "The shortfall becomes the account's debt.",
-    tests: ["model/store/ledger"],
+    tests: ["model/store/charge"],
     worlds: ["sqlite"],
   },
   {
@@ -109,7 +109,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: '    run.run("update lot set leased = leased + ? where id = ?", [granted, lot.id]);',
     replace: "",
     breaks: "Nothing is spent beyond a balance.",
-    tests: ["model/store/ledger"],
+    tests: ["model/store/wallet"],
     worlds: ["sqlite"],
   },
   {
@@ -118,7 +118,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: '? `and expires_at > ${of.now}` : ""',
     replace: '? `and ${of.now} = ${of.now}` : ""',
     breaks: "Money with an expiry lapses at its time, by the database's clock.",
-    tests: ["model/spending-order", "model/store/ledger", "books/expiry"],
+    tests: ["model/spending-order", "model/store/wallet", "books/expiry"],
   },
   {
     name: "gifts and free money are spent last",
@@ -137,12 +137,20 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     tests: ["model/spending-order"],
   },
   {
+    name: "the lot that came in later is spent first",
+    file: "model/spending-order.ts",
+    find: "    a.createdAt - b.createdAt ||",
+    replace: "    b.createdAt - a.createdAt ||",
+    breaks: "then the credit that came in sooner.",
+    tests: ["model/spending-order"],
+  },
+  {
     name: "sums of usage count a charge's cost once too often",
     file: "store/rollups.ts",
     find: "sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`)",
     replace: "sumNames.map((name) => `${name} = ${table}.${name} + 2 * excluded.${name}`)",
     breaks: "The transaction that stores a charge also counts it",
-    tests: ["store/rollups", "model/store/ledger"],
+    tests: ["store/rollups", "model/store/charge"],
     worlds: ["sqlite"],
   },
 ]);

@@ -177,16 +177,15 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
   {
     name: "who waits for money is served in any order",
     file: "wait-queue.ts",
-    find: "if (this.#tickets[0] === ticket && this.#clock.monotonic() < deadline) {",
+    find: "if (this.#isNext(ticket) && this.#clock.monotonic() < deadline) {",
     replace: "if (this.#clock.monotonic() < deadline) {",
     breaks: "first come, first served",
     tests: ["wallet/wait-queue"],
-    equivalent: "only the first in line is ever woken before its time is over",
   },
   {
     name: "a request that waits is not woken when money becomes free",
     file: "wait-queue.ts",
-    find: "    first.wake?.();",
+    find: "  ticket.wake?.();",
     replace: "",
     breaks: "the new request waits for it, up to two seconds",
     tests: ["wallet/wait-queue", "ledger"],

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { type Dependencies, Status } from "#src/services/status/status.ts";
 import { kinds } from "#src/services/status/trouble.ts";
-import { troubleKinds } from "../../../console/pages/overview/trouble-kinds.ts";
+import { troubleKinds } from "../../../console/pages/service/overview/operator/trouble-kinds.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { errorLogger } from "../../support/loggers.ts";
 

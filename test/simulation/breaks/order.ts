@@ -5,6 +5,7 @@ import { RunningRequests } from "#src/money/ledger/running-requests.ts";
 import { LateCharges } from "#src/money/ledger/settlement/late-charges.ts";
 import { WaitQueue } from "#src/money/ledger/wallet/wait-queue.ts";
 import { type OpenSlice, WalletSlices } from "#src/money/ledger/wallet/wallet-slices.ts";
+import { priorities } from "#src/money/model/spending-order.ts";
 import { type Break, getter, method } from "./break.ts";
 
 const open = Object.getOwnPropertyDescriptor(WalletSlices.prototype, "open")?.get as () => readonly OpenSlice[];
@@ -19,6 +20,18 @@ export const orderBreaks: readonly Break[] = [
     only: [],
     apply: getter(WalletSlices, "open", function (this: WalletSlices) {
       return open.call(this).toReversed();
+    }),
+  },
+  {
+    name: "the last parts of a credit line pay first",
+    judge: "order",
+    seed: 2,
+    only: [],
+    settings: { hasTerms: true, trafficMs: 5, requests: 1200 },
+    apply: getter(WalletSlices, "open", function (this: WalletSlices) {
+      const isOfLine = ({ priority }: OpenSlice) => priority === priorities.credit;
+      const slices = open.call(this);
+      return [...slices.filter((slice) => !isOfLine(slice)), ...slices.filter(isOfLine).toReversed()];
     }),
   },
   {
@@ -48,8 +61,8 @@ export const orderBreaks: readonly Break[] = [
     judge: "refusals",
     only: [],
     settings: { trafficMs: 5, requests: 1200 },
-    apply: method(WaitQueue, "enter", function (this: WaitQueue, _: number, signal: AbortSignal) {
-      return enter.call(this, 0, signal);
+    apply: method(WaitQueue, "enter", function (this: WaitQueue, ...[, ...parts]: Parameters<typeof enter>) {
+      return enter.call(this, 0, ...parts);
     }),
   },
 ];

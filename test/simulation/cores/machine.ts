@@ -1,3 +1,4 @@
+import type { Clock } from "#lib/time/clock.ts";
 import { composeMoney, type Money } from "#src/compose/core/money/money.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
@@ -63,6 +64,8 @@ const mostWaiting = 300;
 export interface Life {
   readonly process: SimulatedProcess;
   readonly money: Money;
+  /** What it takes for the time. */
+  readonly clock: Clock;
   readonly coreId: string;
   /** Undefined: keys are the world's own. */
   readonly door: Door | undefined;
@@ -250,6 +253,7 @@ export class Machine {
     }
     return {
       money,
+      clock,
       coreId,
       door: this.#around.hasKeys ? new Door({ storage, ledger, clock, random, logger }) : undefined,
       setOwnPrices: (accountId, terms) =>

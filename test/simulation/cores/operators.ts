@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
@@ -163,14 +164,17 @@ export class Operators {
     );
   }
 
-  /** Changes a price. From now on judges use the highest price so far. */
+  /** Changes a price. From now on judges use the highest price so far. Only a database that is away may refuse it. */
   #move({ money }: NonNullable<Machine["life"]>): void {
     const model = this.#dice.pick(modelNames);
     const rates = { input: this.#dice.between(100_000, 3_000_000), output: this.#dice.between(100_000, 3_000_000) };
     this.mayCost(model, rates);
-    money.prices
-      .set(model, rates)
-      .catch((error: unknown) => this.#history.note(`a price did not move: ${String(error)}`));
+    money.prices.set(model, rates).catch((error: unknown) => {
+      this.#history.note(`a price did not move: ${String(error)}`);
+      if (!isUnreachable(error)) {
+        this.#history.violation("reasons", `setting a price failed: ${(error as Error).stack}`);
+      }
+    });
   }
 
   /** Notes the highest possible price: the live price floats up to twice its base. */

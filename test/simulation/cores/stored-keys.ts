@@ -24,7 +24,11 @@ export function storeKeys(
   }
 }
 
-/** Changes a key's limit, or sets its first one, while its requests run. */
+/**
+ * Changes a key's limit, or sets its first one, while its requests run. As in the product, what was spent is counted and
+ * told anew.
+ */
 export function storeLimit({ tables }: SimulatedServer, keyId: string, { limit, period }: Budget): void {
   tables.run("update api_key set budget = ?, budget_period = ? where id = ?", limit, period, keyId);
+  tables.run("update budget set leased_under = 0, announced_percent = 0 where id = ?", keyId);
 }

@@ -37,7 +37,7 @@ const stopListening = `
 const dayMs = 86_400_000;
 /** Milliseconds within which money that lapses pays nothing any more. */
 const soonMs = 60_000;
-/** Milliseconds after which cores have fitted credit lines to other prices, once all works. */
+/** Milliseconds after which cores have fitted credit lines to another day and other prices. */
 const noticedMs = 130_000;
 
 /** Judges credit lines: how far they are drawn, what repays them, and at which prices what is left is granted anew. */
@@ -49,8 +49,14 @@ export class CreditLineJudge {
     world.server.database.exec(listen);
   }
 
-  /** Call it once all has worked for minutes: bought money that nobody leases lies beside nothing that is owed. */
-  judgeOwed(): void {
+  /** Judges what cores see to within a minute. Call it while they serve, once all has worked for minutes. */
+  judgeServing(): void {
+    this.#judgeOwed();
+    this.#judgePrices();
+  }
+
+  /** Bought money that nobody leases lies beside nothing that is owed. */
+  #judgeOwed(): void {
     const { server, history } = this.#world;
     const owing = server.tables.all<{ account: string; owed: number }>(
       `select account_id as account, sum(spent - repaid) as owed from lot credit where kind = 'credit' and exists (
@@ -61,6 +67,23 @@ export class CreditLineJudge {
     );
     for (const { account, owed } of owing) {
       history.violation("debts", `account ${account} owes ${owed} on its credit line beside what it bought`);
+    }
+  }
+
+  /**
+   * What is left of a line has the prices of the day, once the day has begun for the core that is furthest ahead: cores do
+   * not follow a clock that jumps forward for an hour.
+   */
+  #judgePrices(): void {
+    const { server, history, machines } = this.#world;
+    const times = machines.flatMap(({ life }) => (life === undefined ? [] : [life.clock.now() - noticedMs]));
+    const old = server.tables.all<{ id: string }>(
+      `select id from lot where kind = 'credit' and expires_at is null and created_at < ? and granted > spent + refunded and exists (
+         select 1 from price_version later where later.id > price_version_id and later.published_at < ?)`,
+      ...[Math.floor(Math.max(...times) / dayMs) * dayMs, Math.min(...times)],
+    );
+    for (const { id } of old) {
+      history.violation("prices", `what is left of a credit line, lot ${id}, has prices of an earlier day`);
     }
   }
 
@@ -95,9 +118,9 @@ export class CreditLineJudge {
     }
   }
 
-  /** What is repaid of a credit line can be drawn again, and what is left of it has the prices of the day. */
+  /** What is repaid of a credit line can be drawn again. */
   #judgeLines(): void {
-    const { server, history, timeline, trueTime } = this.#world;
+    const { server, history } = this.#world;
     const less = server.tables.all<{ id: string; line: number; drawable: number }>(
       `select id, line, drawable from (
          select account.id, credit_line as line, coalesce(sum(granted - refunded - repaid), 0) as drawable
@@ -106,15 +129,6 @@ export class CreditLineJudge {
     );
     for (const { id, line, drawable } of less) {
       history.violation("debts", `account ${id} may owe ${line}, and has no more than ${drawable}`);
-    }
-    const day = Math.floor((trueTime - noticedMs) / dayMs) * dayMs;
-    const old = server.tables.all<{ id: string }>(
-      `select id from lot where kind = 'credit' and expires_at is null and created_at < ? and granted > spent + refunded and exists (
-         select 1 from price_version later where later.id > price_version_id and later.published_at < ?)`,
-      ...[day, trueTime - noticedMs],
-    );
-    for (const { id } of timeline.now > noticedMs ? old : []) {
-      history.violation("prices", `what is left of a credit line, lot ${id}, has prices of an earlier day`);
     }
   }
 

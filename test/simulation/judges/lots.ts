@@ -81,8 +81,8 @@ export class LotJudge {
 
   /**
    * The lines of a receipt are free money, then gifts, payments, the credit line; of a kind what lapses, then what came
-   * sooner. Parts of a credit line that is called back lapse, too, and clocks may disagree on which came sooner: only what
-   * came sooner in truth counts against them.
+   * sooner. A part of a credit line that was called back pays like what lapses: it may stand above one that is older only by
+   * a wrong clock.
    */
   #judgeOrder(): void {
     const { server, history } = this.#world;
@@ -90,9 +90,9 @@ export class LotJudge {
       `select request, seq from (
          select line.request_id as request, seq, (rank, lapses, created_at)
              < (lag(rank) over run, lag(lapses) over run, lag(created_at) over run)
-             and (rank < ${rankOfCredit} or lot.came < lag(lot.came) over run) as is_earlier
+             and (rank < ${rankOfCredit} or not lag(was_called) over run or came < lag(came) over run) as is_earlier
          from usage_line line join (
-           select id, created_at, rowid as came,
+           select id, created_at, rowid as came, kind = 'credit' and expires_at is not null as was_called,
              case kind when 'free' then 1 when 'grant' then 2 when 'paid' then 3 else ${rankOfCredit} end as rank,
              case when kind = 'credit' or expires_at is null then 9e15 else expires_at end as lapses from lot) lot
            on lot.id = line.lot_id

@@ -174,6 +174,13 @@ export declare type AutoTopUp = Message<"tollgate.payments.v1.AutoTopUp"> & {
    * @generated from field: google.protobuf.Timestamp not_before = 8;
    */
   notBefore?: Timestamp | undefined;
+
+  /**
+   * Why it was declined last, for people. Empty: it was not, since it was set or charged.
+   *
+   * @generated from field: string problem = 9;
+   */
+  problem: string;
 };
 
 /**

@@ -114,7 +114,7 @@ export declare type PaymentEvent = Message<"tollgate.payments.v1.PaymentEvent"> 
   accountId: string;
 
   /**
-   * The amount that it names. 0: none.
+   * The amount of the payment. Where money went back: what of the payment has gone back so far. 0: none.
    *
    * @generated from field: int64 amount_pico_usd = 6;
    */

@@ -60,6 +60,14 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   storable: boolean;
 
   /**
+   * Whether to refuse a text that people would not see as it is: one with control characters (Cc), line ends (Zl, Zp) or
+   * changes of the writing direction (Bidi_Control), and one in which nothing is seen. An empty text passes.
+   *
+   * @generated from field: bool printable = 14;
+   */
+  printable: boolean;
+
+  /**
    * The fewest entries of a list. Absent: no bound.
    *
    * @generated from field: optional uint32 min_items = 6;

@@ -42,5 +42,6 @@ export function autoTopUpDocument(autoTopUp: AutoTopUp | undefined) {
     charged_this_month_usd: formatUsd(autoTopUp.chargedPicoUsd),
     declines: autoTopUp.declines,
     not_before: time(autoTopUp.notBefore),
+    problem: autoTopUp.problem === "" ? null : autoTopUp.problem,
   };
 }

@@ -1,3 +1,4 @@
+import { readParty } from "#src/compose/core/people/passkeys.ts";
 import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets/secrets.ts";
@@ -7,11 +8,25 @@ import { type Finding, toReason } from "../finding.ts";
 /** Never followed: nobody is sent there. */
 const nowhere = "http://127.0.0.1/";
 
-/** Checks that each provider of identities is found, and tells where it sends people to. */
-export function checkSignIn(config: Config, { oidcClientSecrets }: Secrets): Promise<Finding[]> {
-  return Promise.all(
-    toProviders(config.sign_in).map((provider) => checkProvider(provider, oidcClientSecrets.get(provider.id))),
+/** Checks that each provider of identities is found, tells where it sends people to, and whether anybody can sign up. */
+export async function checkSignIn(config: Config, { oidcClientSecrets }: Secrets): Promise<Finding[]> {
+  const providers = toProviders(config.sign_in);
+  const found = await Promise.all(
+    providers.map((provider) => checkProvider(provider, oidcClientSecrets.get(provider.id))),
   );
+  return [...found, ...checkSignUp(config, providers)];
+}
+
+function checkSignUp(config: Config, providers: readonly ProviderConfig[]): Finding[] {
+  const { sign_up: policy, mail, site } = config;
+  try {
+    const hasMail = mail !== undefined && site.address !== undefined;
+    const isThere = readParty(config) !== undefined || hasMail || providers.some(({ kind }) => kind === "customers");
+    const message = `${policy}, and nobody can sign up: set sign_in.oidc, mail with site.address, or sign_in.passkeys`;
+    return policy === "closed" || isThere ? [] : [{ part: "sign_up", status: "warning", message }];
+  } catch (error) {
+    return [{ part: "sign_in.passkeys", status: "wrong", message: toReason(error) }];
+  }
 }
 
 async function checkProvider(config: ProviderConfig, secret: string | undefined): Promise<Finding> {

@@ -35,7 +35,8 @@ export function composePasskeys(
   });
 }
 
-function readParty({ sign_in, site, listen }: Config): RelyingParty | undefined {
+/** For whom passkeys are made. Undefined: there are none here. Throws ConfigError where they are demanded all the same. */
+export function readParty({ sign_in, site, listen }: Config): RelyingParty | undefined {
   if (sign_in.passkeys === false) {
     return undefined;
   }

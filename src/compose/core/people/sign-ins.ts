@@ -3,6 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
+import { isPrintable } from "#lib/text/printable.ts";
 import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Arrival } from "#src/identity/people/arrival.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
@@ -74,7 +75,7 @@ function toArrival(provider: ProviderConfig, claims: Claims, address: string): A
     issuer,
     subject: claims.sub,
     name: readName(claims),
-    email: typeof email === "string" && email.length <= longestEmail ? email : null,
+    email: typeof email === "string" && email.length <= longestEmail && isPrintable(email) ? email : null,
     emailVerified: email_verified === true,
     claimed: claimed === undefined ? undefined : String(claimed),
     madeBy: `oidc-${hash("sha256", `${issuer}\n${claims.sub}`)}`,

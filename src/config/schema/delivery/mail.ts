@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { plainName } from "../values.ts";
 
 const isSmtp = (text: string) => {
   const url = URL.parse(text);
@@ -6,7 +7,7 @@ const isSmtp = (text: string) => {
 };
 
 /** A name and an address, or an address alone. */
-const sender = /^(?:[^<>\p{Cc}]{0,200}<[^\s@<>]{1,64}@[^\s@<>]+>|[^\s@<>]{1,64}@[^\s@<>]+)$/u;
+const sender = /^(?:[^<>]{0,200}<[^\s@<>]{1,64}@[^\s@<>]+>|[^\s@<>]{1,64}@[^\s@<>]+)$/u;
 
 const smtp = z
   .strictObject({
@@ -28,8 +29,7 @@ const most = (count: number) => z.int().min(1).max(1_000_000).default(count);
 /** Mail to customers. */
 export const mail = z
   .strictObject({
-    from: z
-      .string()
+    from: plainName
       .max(320)
       .regex(sender, "must be an address, or a name with an address, such as Example <no-reply@example.com>")
       .describe("Who mail comes from."),

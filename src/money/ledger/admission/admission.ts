@@ -57,7 +57,7 @@ export class Admission {
   #holdAtOnce(request: HoldRequest): Hold | undefined {
     const { wallets, requests, clock } = this.#parts;
     const cached = wallets.find(request.accountId);
-    if (cached === undefined || !cached.queue.empty || !requests.isNew(request)) {
+    if (cached === undefined || !cached.queue.isOpen(request.budget?.id) || !requests.isNew(request)) {
       return undefined;
     }
     const { wallet } = cached;
@@ -93,7 +93,7 @@ export class Admission {
       throw duplicate(request);
     }
     const cached = await wallets.open(accountId);
-    const ticket = cached.queue.enter(patienceMs, signal);
+    const ticket = cached.queue.enter(patienceMs, signal, request.budget?.id);
     let lateLooks = 0;
     try {
       let wanted: WantedTokens = request;
@@ -117,6 +117,7 @@ export class Admission {
         if (admitted !== undefined) {
           return this.#grant(cached, request, { rates, admitted, budget: budget?.wallet });
         }
+        ticket.wait(budget !== undefined && !fitsBudget(budget.wallet, rates, wanted));
       }
     } finally {
       ticket.leave();

@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import type { Journal } from "../../journal/journal.ts";
-import { withinWindow } from "../../model/budget-window.ts";
+import type { Journal, JournalEntry } from "../../journal/journal.ts";
+import { type BudgetWindow, withinWindow } from "../../model/budget-window.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import { readFacts } from "../../model/charges/run-facts.ts";
 import type { RunFacts, Settled, SettleStatus } from "../../model/charges/settlement.ts";
@@ -30,8 +30,8 @@ export class Settlement implements HoldKeeper {
   }
 
   note({ request, rates, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): void {
-    const settleBy = budget === undefined ? {} : { settleBy: withinWindow(budget.window, Number.POSITIVE_INFINITY) };
-    this.#parts.journal.note({ ...request, tokens, maxRates: rates, ...inBudget(budgetSliceId), ...settleBy });
+    const within = budget === undefined ? {} : toMoments(budget.window);
+    this.#parts.journal.note({ ...request, tokens, maxRates: rates, ...inBudget(budgetSliceId), ...within });
   }
 
   shrink({ wallet, budget }: RunningHold, amount: PicoUsd): void {
@@ -124,6 +124,10 @@ export class Settlement implements HoldKeeper {
       ...inBudget(budgetSliceId),
     } satisfies Partial<Charge>;
   }
+}
+
+function toMoments(window: BudgetWindow): Pick<JournalEntry, "settleFrom" | "settleBy"> {
+  return { settleFrom: window.startsAt, settleBy: withinWindow(window, Number.POSITIVE_INFINITY) };
 }
 
 /** Sums up the cost by lot, because several slices may be of one lot. */

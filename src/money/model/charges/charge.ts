@@ -48,10 +48,10 @@ export interface Charge extends Run {
 }
 
 /**
- * The charge as a promise carries it: with the cost that its caller is told. A charge that no money was assigned to yet
- * has no cost to tell.
+ * The charge as a promise carries it: with the cost that its caller is told. It may have become cheaper since an earlier
+ * promise, which could not be written. A charge that no money was assigned to yet has no cost to tell.
  */
 export function withTold(charge: Charge): Charge {
   const isMade = charge.lines.length > 0 || charge.shortfall > 0;
-  return isMade && charge.told === undefined ? { ...charge, told: charge.cost } : charge;
+  return isMade ? { ...charge, told: charge.cost } : charge;
 }

@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, type DescOneof, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { type FieldRules, required_oneof, rules } from "#gen/tollgate/validate/v1/validate_pb.js";
+import { isPrintable, isSeen } from "#lib/text/printable.ts";
 import { isStorable } from "#lib/text/storable.ts";
 
 /** A bound that a message violates. */
@@ -142,7 +143,7 @@ function prefix(start: string, found: Violation | undefined): Violation | undefi
   return found && { path: start + found.path, message: found.message };
 }
 
-function textChecks(name: string, { required, pattern, form, maxLength, storable }: FieldRules): Check[] {
+function textChecks(name: string, { required, pattern, form, maxLength, storable, printable }: FieldRules): Check[] {
   const checks: Check<string>[] = [];
   const violation = (message: string) => ({ path: name, message: `${name} ${message}` });
   if (required) {
@@ -161,6 +162,12 @@ function textChecks(name: string, { required, pattern, form, maxLength, storable
   if (storable) {
     const broken = violation("must not hold NUL characters or broken surrogate pairs.");
     checks.push((text) => (isStorable(text) ? undefined : broken));
+  }
+  if (printable) {
+    const obeyed = violation("must hold no control characters, line ends or changes of the writing direction.");
+    const blank = violation("must have something that is seen.");
+    checks.push((text) => (isPrintable(text) ? undefined : obeyed));
+    checks.push((text) => (text === "" || isSeen(text) ? undefined : blank));
   }
   return checks as Check[];
 }

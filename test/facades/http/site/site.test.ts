@@ -81,6 +81,14 @@ test("a browser is shown what is served, other clients the JSON that they know",
   expect(await json.json()).toEqual({ name: "tollgate", openapi: "/openapi.json" });
 });
 
+test("a model without a name of its own is called by its id, once", async () => {
+  await using front = await open({ models: [{ ...deepseek, displayName: deepseek.id }] });
+  for (const path of ["/", "/models/deepseek/deepseek-v4"]) {
+    const [, body = ""] = (await read(front, path)).split("<h1>");
+    expect(body).not.toMatch(/<(p class="small id"|p><code)>deepseek\/deepseek-v4</);
+  }
+});
+
 test("a core that cannot tell of the past costs the pages their past alone", async () => {
   await using front = await open({ history: undefined, prices: {} });
   expect(await read(front, "/")).toContain("DeepSeek V4");

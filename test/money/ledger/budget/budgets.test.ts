@@ -126,6 +126,28 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   }, 60_000);
 
+  test("who waits for a key's budget holds up no request of the account that does not spend from it", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const ask = (tokens: number, facts: object = {}) =>
+      metering.ledger.hold(request(account, output(tokens), facts), never);
+    const running = await clock.until(ask(1000, { budget }));
+    const askedAt = clock.monotonic();
+    const waiting = [ask(500, { budget }), ask(500, { budget })];
+    const others = [ask(100), ask(100, { budget: budgetOf(1000 * out) })];
+    const holds = await clock.until(Promise.all(others));
+    // In memory already, and dearer than all that is leased.
+    holds.push(await clock.until(ask(100)), await clock.until(ask(30_000_000)));
+    expect(clock.monotonic() - askedAt).toBeLessThan(1000);
+    running.release();
+    holds.push(...(await clock.until(Promise.all(waiting))));
+    for (const hold of holds) {
+      hold.release();
+    }
+    await clock.until(metering.close());
+  });
+
   test("what comes late counts in the window of its admission; the next one begins whole", async () => {
     const { metering, clock, midnight } = await openBeforeMidnight();
     const account = await metering.account({ paid: 10 * usd });

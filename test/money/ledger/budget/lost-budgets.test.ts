@@ -7,20 +7,24 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import { BudgetCache } from "#src/money/ledger/budget/budget-cache.ts";
+import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
 import { Slice } from "#src/storage/entities/metering/slice.ts";
 import type { Budget } from "#src/wire/principal.ts";
+import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../fixture.ts";
+import { storeKey } from "../../stored-key.ts";
 
 // Charges that count in a budget when something went wrong: each counts once, and what was not charged is free again.
 
 const newDatabase = databases();
 const out = 250_000;
+const dayMs = 86_400_000;
 const output = (outputTokens: number): ChargedTokens => ({ inputTokens: 0, outputTokens });
 const budgetOf = (limit: number): Budget => ({ id: v7(), limit, period: "total" });
 
@@ -232,6 +236,36 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await spent(after, budget)).toBe(1000 * out);
     await prove(after, clock);
     await clock.until(after.close());
+    rmSync(directory, { recursive: true, force: true });
+  }, 60_000);
+
+  test("what a dead process noted counts in the window of its lease alone, though the next one's clock is a day behind", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-budget-"));
+    const url = await newDatabase(dialect);
+    const turn = dialect === "postgresql" ? await movableClock(url) : async () => {};
+    const [lastMoments, behind] = [new ManualClock(Date.now()), new ManualClock(Date.now() - dayMs)];
+    const parts = { random: systemRandom, logger: silentLogger };
+    const dying = openJournal(directory, { clock: lastMoments, ...parts });
+    const before = await openMetering({ clock: lastMoments, url, journal: dying, coreId: dying.coreId });
+    const account = await before.account({ paid: 10 * usd });
+    const keyId = await storeKey(before, account);
+    const budget: Budget = { id: keyId, limit: 1000 * out, period: "day" };
+    const hold = await lastMoments.until(before.ledger.hold(request(account, output(500), { budget, keyId }), never));
+    hold.progress(output(300));
+    await lastMoments.advanceAsync(1100);
+    await dying.close(); // what is in the file now is all that is left
+    await before.store.end();
+    await before.storage.close();
+
+    await turn(-dayMs);
+    const journal = openJournal(directory, { clock: behind, ...parts });
+    const after = await openMetering({ clock: behind, url, journal, coreId: journal.coreId });
+    const ofDay = (at: number) =>
+      after.store.budgetSpending({ ...toWindowRequest(budget.id, windowAt("day", at)), limit: budget.limit });
+    expect(await ofDay(lastMoments.now())).toEqual({ spent: BigInt(300 * out) });
+    expect(await ofDay(behind.now())).toEqual({ spent: 0n });
+    await prove(after, behind);
+    await behind.until(after.close());
     rmSync(directory, { recursive: true, force: true });
   }, 60_000);
 });

@@ -39,11 +39,11 @@ beforeEach(() => {
   });
 });
 
-function store(runId: string): void {
+function store(runId: string, promised: { readonly told?: number } = {}): void {
   stored.add(runId);
   const tokens = { inputTokens: 1, outputTokens: 1, cost: 7, shortfall: 7, status: "completed" } as const;
   const of = { requestId: `request of ${runId}`, accountId: "a", keyId: "k", model: "m" };
-  lost.stored({ runId, ...of, ...tokens, settledAt: clock.now(), lines: [] });
+  lost.stored({ runId, ...of, ...tokens, settledAt: clock.now(), lines: [], ...promised });
 }
 
 test("what the database lacks after a promotion is made again, for what its client was told", async () => {
@@ -59,6 +59,13 @@ test("what the database lacks after a promotion is made again, for what its clie
   expect(log).toEqual([{ requests: ["request of 2"], since: "2026-01-31T00:00:00.000Z", olderAreUnknown: false }]);
   await lost.look();
   expect(asked).toBe(1);
+});
+
+test("what became cheaper after a promise that could not be written is made again for what was stored", async () => {
+  store("1", { told: 20 });
+  stored.clear();
+  await lost.putBack();
+  expect(remade).toMatchObject([{ runId: "1", told: 7 }]);
 });
 
 test("a store that does not answer is asked again", async () => {

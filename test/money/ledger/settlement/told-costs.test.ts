@@ -19,8 +19,8 @@ const newDatabase = databases();
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
 
 describe.each(dialects)("%s", (dialect) => {
-  /** A core with a journal, and an account with a cheap lot to be spent first and a dear one after it. */
-  async function open() {
+  /** A core with a journal, and an account with a cheap lot to be spent first and a dear one after it, or the other way round. */
+  async function open([first, second] = [1, 4]) {
     const directory = mkdtempSync(join(tmpdir(), "tollgate-told-"));
     const url = await newDatabase(dialect);
     const clock = new ManualClock(Date.now());
@@ -29,18 +29,20 @@ describe.each(dialects)("%s", (dialect) => {
     const accountId = await metering.account();
     const credit = (kind: "free" | "paid") =>
       clock.until(metering.funds.credit({ accountId, kind, amount: usd, reference: v7() }));
+    const price = (times = 1) => metering.prices.set(testModel, { input: times * out, output: times * out });
+    await price(first);
     await credit("free");
-    await metering.prices.set(testModel, { input: 4 * out, output: 4 * out });
+    await price(second);
     await credit("paid");
     const hold = await clock.until(metering.ledger.hold(request(accountId, output(1000)), never));
-    return { directory, url, clock, metering, hold, journal };
+    return { directory, url, clock, metering, hold, journal, price, credit };
   }
 
-  /** Takes the account's cheap lot from this core, as others do once it is taken for dead, and spends it. */
-  async function loseCheapLot({ storage }: Metering): Promise<void> {
+  /** Takes a lot of the account's from this core, as others do once it is taken for dead, and spends it. */
+  async function loseLot({ storage }: Metering, kind: "free" | "paid"): Promise<void> {
     const em = storage.orm.em.fork();
-    await em.execute("update slice set open = false where lot_id in (select id from lot where kind = 'free')");
-    await em.execute("update lot set spent = granted, leased = 0 where kind = 'free'");
+    await em.execute("update slice set open = false where lot_id in (select id from lot where kind = ?)", [kind]);
+    await em.execute("update lot set spent = granted, leased = 0 where kind = ?", [kind]);
   }
 
   const receipts = ({ storage }: Metering) => storage.orm.em.fork().findAll(Usage);
@@ -57,7 +59,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(told?.cost).toBe(1000 * out);
     expect(await receipts(metering)).toEqual([]); // the store is slow: the journal has promised it
 
-    await loseCheapLot(metering);
+    await loseLot(metering, "free");
     slow.resolve();
     await clock.until(metering.ledger.close());
     expect(await receipts(metering)).toMatchObject([{ outputTokens: 1000, cost: 1000 * out, shortfall: 0 }]);
@@ -69,7 +71,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { directory, url, clock, metering, hold, journal: dying } = await open();
     metering.store.settle = () => Promise.reject(new Error("away"));
     const told = await clock.until(hold.settle(output(1000), "completed"));
-    await loseCheapLot(metering);
+    await loseLot(metering, "free");
     await dying.close(); // what is in the file now is all that is left
     await metering.store.end();
     await metering.storage.close();
@@ -81,6 +83,44 @@ describe.each(dialects)("%s", (dialect) => {
     expect(receipt).toMatchObject({ outputTokens: 1000, cost: told?.cost, shortfall: 0 });
     const { findings } = await clock.until(reconcile(next.storage, next.ledger));
     expect(findings.filter(({ rule }) => /receipt|line/.test(rule))).toEqual([]);
+    await clock.until(next.close());
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test("so does one that became cheaper after a promise of it could not be written", async () => {
+    const { directory, url, clock, metering, hold, journal: dying, price, credit } = await open([4, 1]);
+    const promise = dying.promise.bind(dying);
+    dying.promise = async () => false; // its disk is full
+    const settle = metering.store.settle.bind(metering.store);
+    const slow = Promise.withResolvers<void>();
+    let isAnew = false;
+    metering.store.settle = async (charges) => {
+      if (isAnew) {
+        throw new Error("away");
+      }
+      await slow.promise;
+      isAnew = true;
+      return settle(charges);
+    };
+    const settled = hold.settle(output(1000), "completed");
+    await clock.pass(1000);
+    await loseLot(metering, "free");
+    slow.resolve();
+    await clock.pass(1000);
+    dying.promise = promise;
+    const told = await clock.until(settled);
+    expect(told?.cost).toBe(1000 * out);
+    await loseLot(metering, "paid");
+    await price(4);
+    await credit("free");
+    await dying.close();
+    await metering.store.end();
+    await metering.storage.close();
+
+    const journal = openJournal(directory, { clock, random: systemRandom, logger: silentLogger });
+    const next = await openMetering({ clock, url, journal, coreId: journal.coreId });
+    await clock.until(next.ledger.caughtUp());
+    expect(await receipts(next)).toMatchObject([{ outputTokens: 1000, cost: 1000 * out, shortfall: 0 }]);
     await clock.until(next.close());
     rmSync(directory, { recursive: true, force: true });
   });

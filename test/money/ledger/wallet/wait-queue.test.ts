@@ -9,8 +9,8 @@ function open() {
   const clock = new ManualClock(0, false);
   const queue = new WaitQueue(clock, lookAgainMs);
   const outcomes: string[] = [];
-  const enter = (name: string, patienceMs = 10_000, signal: AbortSignal = never) => {
-    const ticket = queue.enter(patienceMs, signal);
+  const enter = (name: string, patienceMs = 10_000, signal: AbortSignal = never, budgetId?: string) => {
+    const ticket = queue.enter(patienceMs, signal, budgetId);
     const turn = () =>
       void ticket.turn().then(
         (isItsTurn) => outcomes.push(`${name} ${isItsTurn}`),
@@ -77,4 +77,48 @@ test("patience ends at its time wherever one stands, and an abort at once", asyn
   first.turn();
   await clock.advanceAsync(0);
   expect(outcomes.slice(3)).toEqual(["first false"]);
+});
+
+test("who waits for a budget is passed by all but those of the same budget, and keeps its place", async () => {
+  const { clock, queue, outcomes, enter } = open();
+  const enterOf = (name: string, budgetId: string) => enter(name, 10_000, never, budgetId);
+  const [first, second] = [enterOf("first", "budget"), enterOf("second", "budget")];
+  first.turn();
+  second.turn();
+  const third = enter("third");
+  third.turn();
+  const fourth = enterOf("fourth", "other budget");
+  fourth.turn();
+  await clock.advanceAsync(0);
+  first.wait(true);
+  first.turn();
+  await clock.advanceAsync(0);
+  expect(outcomes).toEqual(["first true", "third true"]);
+  expect([queue.isOpen(undefined), queue.isOpen("budget"), queue.isOpen("other budget")]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  third.leave();
+  await clock.advanceAsync(0);
+  expect(outcomes.slice(2)).toEqual(["fourth true"]);
+  fourth.leave();
+  expect([queue.isOpen(undefined), queue.isOpen("budget"), queue.isOpen("other budget")]).toEqual([true, false, true]);
+  queue.changed();
+  const fifth = enter("fifth");
+  fifth.turn();
+  await clock.advanceAsync(0);
+  expect(outcomes.slice(3)).toEqual(["fifth true", "first true"]);
+  fifth.turn();
+  await clock.advanceAsync(0);
+  first.wait(false); // its budget has enough, and the account's money is held
+  await clock.advanceAsync(lookAgainMs);
+  expect(outcomes.slice(5)).toEqual([]);
+  expect(queue.isOpen(undefined)).toBe(false);
+  first.leave();
+  await clock.advanceAsync(0);
+  expect(outcomes.slice(5)).toEqual(["second true"]);
+  second.leave();
+  await clock.advanceAsync(0);
+  expect(outcomes.slice(6)).toEqual(["fifth true"]);
 });

@@ -67,6 +67,7 @@ async function drain(messages: AsyncIterable<unknown>): Promise<void> {
 
 const form = "request_id must be 1 to 64 letters, digits, dashes or underscores.";
 const unkept = "must not hold NUL characters or broken surrogate pairs.";
+const obeyed = "must hold no control characters, line ends or changes of the writing direction.";
 const amount = "must be above 0 and at most 9007199254740991.";
 
 describe.each(routes)("over %s", (_name, open) => {
@@ -136,7 +137,16 @@ describe.each(routes)("over %s", (_name, open) => {
       "group_by[1] must be account, key, model, day, hour or label.",
     ]);
     expect(await refusal(accounts.createAccount({ name: "nul\0" }))).toEqual(["name", `name ${unkept}`]);
-    expect(await refusal(accounts.createAccount({ name: "zwölf 🦊\n" }))).toBeUndefined();
+    expect(await refusal(accounts.createAccount({ name: "zwölf 👩\u200d🚀 שלום" }))).toBeUndefined();
+    for (const [name, wrong] of [
+      ["Ada\u202eecalevoL", obeyed],
+      ["two\nlines", obeyed],
+      ["\u2066\u2069", obeyed],
+      ["\u200b \ufeff", "must have something that is seen."],
+    ] as const) {
+      expect(await refusal(accounts.createAccount({ name }))).toEqual(["name", `name ${wrong}`]);
+      expect(await refusal(accounts.updateAccount({ name }))).toEqual(["name", `name ${wrong}`]);
+    }
     expect(await refusal(accounts.updateAccount({ maxKeys: 10_001 }))).toEqual([
       "max_keys",
       "max_keys must be from 1 to 10000.",
@@ -196,7 +206,8 @@ test.each([
   ["nul\0", 1, "name", `name ${unkept}`],
   ["Ada", 0, "role", "role must be reader, billing or owner."],
   ["Ada", 9, "role", "role must be reader, billing or owner."],
-  ["Ada Lovelace\n", 1, undefined, undefined],
+  ["Ada Lovelace\n", 1, "name", `name ${obeyed}`],
+  ["Ada Lovelace", 1, undefined, undefined],
 ])("an operator called %j with role %i is refused by %s", (name, role, path, message) => {
   const found = createChecks()(CreateOperatorRequestSchema)?.(create(CreateOperatorRequestSchema, { name, role }));
   expect(found).toEqual(path === undefined ? undefined : { path, message });

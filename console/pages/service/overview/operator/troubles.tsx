@@ -1,0 +1,33 @@
+import type { Trouble } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { troubles } from "../../../../app/status.ts";
+import { Time } from "../../../../parts/figures/time.tsx";
+import { troubleKinds } from "./trouble-kinds.ts";
+
+/** A strip of what is wrong, each with the page that mends it. */
+export function Troubles() {
+  return (
+    <div role="status" class="troubles">
+      {troubles.value.map((trouble) => (
+        <Strip key={`${trouble.what} ${trouble.model} ${trouble.server}`} trouble={trouble} />
+      ))}
+    </div>
+  );
+}
+
+function Strip({ trouble: { what, model, server, reason, since } }: { readonly trouble: Trouble }) {
+  const { title, page } = troubleKinds[what] ?? { title: what, page: "/settings" };
+  return (
+    <div class="notice bad">
+      <span>
+        <strong>
+          <a href={page}>{title}</a>
+          {(server || model) && `: ${server || model}`}
+        </strong>{" "}
+        {reason}
+      </span>
+      <span class="small">
+        since <Time at={since} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import { findReasonText } from "../../../../lib/errors/reason-texts.ts";
+import type { PageProps } from "../../../app/page-props.ts";
+import { isCustomer } from "../../../app/session.ts";
+import { metering } from "../../../contract/clients.ts";
+import { formatMs } from "../../../format/time.ts";
+import { Answer, Empty } from "../../../parts/calls/answer.tsx";
+import { useQuery } from "../../../parts/calls/use-query.ts";
+import { CopyButton } from "../../../parts/figures/copy.tsx";
+import { Facts } from "../../../parts/figures/facts.tsx";
+import { Time } from "../../../parts/figures/time.tsx";
+import { Page } from "../../../parts/frame/page.tsx";
+import { Outcome } from "../../../parts/requests/outcome.tsx";
+import { nameOfSurface } from "../../../parts/requests/surfaces.ts";
+
+/** What became of one request: why it was refused and what to do, or its receipt. */
+export default function RequestPage({ id }: PageProps) {
+  const query = useQuery((signal) => metering.listRequests({ requestId: id, pageSize: 20 }, { signal }), [id]);
+  return (
+    <Page
+      title="Request"
+      parent={{ name: "Requests", path: "/requests" }}
+      lead={
+        <span class="with-copy">
+          <code class="wrap-anywhere">{id}</code>
+          <CopyButton text={id} what="the request's id" />
+        </span>
+      }
+    >
+      <Answer query={query}>
+        {({ requests }) =>
+          requests.length === 0 ? (
+            <Empty title="Nothing is known of this request">
+              Compare the id with the x-request-id of the response. Refused requests are recorded for some days.
+            </Empty>
+          ) : (
+            requests.map((request) => <Ended key={`${request.at?.seconds} ${request.reason}`} request={request} />)
+          )
+        }
+      </Answer>
+    </Page>
+  );
+}
+
+function Ended({ request }: { readonly request: Request }) {
+  const { requestId, reason } = request;
+  const text = findReasonText(reason);
+  return (
+    <>
+      {text ? (
+        <div class="notice bad">
+          <p>
+            <Outcome request={request} /> <strong>{text.what}</strong> {text.advice}
+          </p>
+        </div>
+      ) : (
+        <p>
+          It finished: <a href={`/receipts/${requestId}`}>its receipt</a>.
+        </p>
+      )}
+      <RequestFacts request={request} />
+    </>
+  );
+}
+
+function RequestFacts({
+  request: { accountId, keyId, model, surface, server, httpStatus, durationMs, at, leftOut },
+}: {
+  readonly request: Request;
+}) {
+  const account = <code>{accountId}</code>;
+  const facts = [
+    { name: "When", value: <Time at={at} /> },
+    { name: "Status", value: httpStatus === 0 ? "none: it came over gRPC" : String(httpStatus) },
+    { name: "Took", value: formatMs(Number(durationMs)) },
+    { name: "API", value: nameOfSurface(surface) },
+    { name: "Model", value: model },
+    { name: "Server", value: server },
+    {
+      name: "Account",
+      value: accountId && (isCustomer.value ? account : <a href={`/accounts/${accountId}`}>{account}</a>),
+    },
+    { name: "Key", value: keyId && <code>{keyId}</code> },
+    { name: "Left out", value: leftOut > 0n && `${leftOut} like it, shortly before` },
+  ];
+  return <Facts facts={facts} />;
+}

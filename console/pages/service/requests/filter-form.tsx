@@ -1,0 +1,40 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { setQuery } from "../../../app/router.ts";
+import { isCustomer } from "../../../app/session.ts";
+import { fromLocalTime, toLocalTime } from "../../../format/time.ts";
+import { AccountField } from "../../../parts/forms/account-field.tsx";
+import { Field, Select } from "../../../parts/forms/field.tsx";
+import { type Filters, outcomeOptions } from "./filters.ts";
+
+const reasons = Object.values(Reason)
+  .filter((value): value is string => typeof value === "string")
+  .sort();
+const reasonOptions = [
+  { value: "", text: "Any" },
+  ...reasons.map((reason) => ({ value: reason, text: reason.toLowerCase().replaceAll("_", " ") })),
+];
+
+/** The filters of the list. They are in the address. */
+export function FilterForm({ filters }: { readonly filters: Filters }) {
+  const set = (name: keyof Filters) => (value: string) => setQuery({ [name]: value.trim() });
+  const time = (name: "from" | "to") => ({
+    ...{ name, type: "datetime-local" as const, value: toField(filters[name]) },
+    onInput: (text: string) => set(name)(fromLocalTime(text)?.toISOString() ?? ""),
+  });
+  return (
+    <div class="fields filter across-page">
+      <Select label="Ended" name="outcome" value={filters.outcome} options={outcomeOptions} onChange={set("outcome")} />
+      <Select label="Reason" name="reason" value={filters.reason} options={reasonOptions} onChange={set("reason")} />
+      {!isCustomer.value && <AccountField label="Account" value={filters.account} onInput={set("account")} />}
+      <Field label="Key" name="key" isCode value={filters.key} onInput={set("key")} hint="The key's id." />
+      <Field label="Model" name="model" value={filters.model} onInput={set("model")} />
+      <Field label="From" {...time("from")} />
+      <Field label="Until" {...time("to")} />
+    </div>
+  );
+}
+
+function toField(text: string): string {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? "" : toLocalTime(date);
+}

@@ -1,0 +1,22 @@
+import { Code, createContextValues } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
+import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import type { Principal } from "#src/wire/principal.ts";
+import { caller, operator } from "./fake-authenticator.ts";
+
+describe("principals", () => {
+  const context = (principal?: Principal) => ({ values: createContextValues().set(principalKey, principal) });
+
+  test("are what the interceptor found", () => {
+    expect(readPrincipal(context(operator))).toBe(operator);
+    expect(readCaller(context(caller))).toBe(caller);
+  });
+
+  test.each([
+    ["nobody", () => readPrincipal(context())],
+    ["nobody who pays", () => readCaller(context())],
+    ["the operator, who does not pay", () => readCaller(context(operator))],
+  ])("that are %s are PERMISSION_DENIED", (_what, ask) => {
+    expect(ask).toThrow(expect.objectContaining({ code: Code.PermissionDenied }));
+  });
+});
