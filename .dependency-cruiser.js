@@ -43,7 +43,8 @@ export default {
     { name: "facades-know-no-core", severity: "error", from: { path: "^facades/" }, to: { path: "^src/" } },
     {
       name: "console-knows-the-contract-alone",
-      comment: "It runs in browsers; money, per cents, months and limits are written, and errors read, as everywhere else.",
+      comment:
+        "It runs in browsers; money, per cents, months and limits are written, and errors read, as everywhere else.",
       severity: "error",
       from: { path: "^console/" },
       to: {
