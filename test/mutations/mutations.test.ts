@@ -18,6 +18,7 @@ const promises = flat(
     "docs/operations.md",
     "docs/payments.md",
     "docs/proof.md",
+    "docs/statement.md",
     "src/money/README.md",
   ]
     .map((path) => readFileSync(path, "utf8"))

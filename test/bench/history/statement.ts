@@ -8,6 +8,7 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { Account } from "#src/storage/entities/account.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { buildProgram } from "../../../scripts/test-services/program.ts";
 import { coreSecrets } from "../core-secrets.ts";
 import { openDatabases } from "../ledger/databases.ts";
@@ -18,13 +19,16 @@ import { FilledDays, today } from "./fill-days.ts";
 import { complaints, hurried, openServer } from "./stage.ts";
 
 const days = 10;
+/** Credits that have money. */
+const credits = 10_000;
 /** Has a process tell at its end, on its fourth stream, the most memory that it had, and the CPU time that it used. */
 const tellUse = `data:text/javascript,import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,JSON.stringify(process.resourceUsage())))`;
 
 /** What a customer with a million charges waits for, and how little memory it takes. */
 export const statement: Scenario = {
   name: "statement",
-  shows: "a statement of 1 million receipts, written by a core and a command and proved by another one, on PostgreSQL",
+  shows:
+    "a statement of 1 million receipts and 10,000 credits, written by a core and a command and proved by another one, on PostgreSQL",
   onlyNamed: true,
   async run({ options, directory, progress }) {
     const receipts = options.quick ? 100_000 : 1_000_000;
@@ -89,8 +93,7 @@ async function fill(url: string, receipts: number): Promise<string> {
     const filled = await FilledDays.begin(storage);
     await filled.add({ first: today() - days, count: days, receipts: receipts / days });
     await filled.sumUp();
-    const createdAt = new Date((today() - days) * dayMs);
-    await storage.orm.em.fork().nativeUpdate(Account, filled.accountId, { createdAt });
+    await addCredits(storage, filled.accountId);
     const sealer = new Sealer({ storage, clock: hurried, random: systemRandom, logger: complaints });
     for (let day = today() - days; day < today(); day++) {
       await sealer.seal(day);
@@ -99,6 +102,37 @@ async function fill(url: string, receipts: number): Promise<string> {
   } finally {
     await storage.close();
   }
+}
+
+/** Gives the account further credits, and lets it and all its money be as old as its first receipts. */
+async function addCredits(storage: Storage, accountId: string): Promise<void> {
+  const em = storage.orm.em.fork();
+  const createdAt = new Date((today() - days) * dayMs);
+  await em.nativeUpdate(Account, accountId, { createdAt });
+  await em.execute(
+    `insert into payment (id, account_id, kind, amount, reference, lot_id, at)
+     select gen_random_uuid(), ?, 'paid', 1000000000000, 'credit ' || n, gen_random_uuid(), now()
+     from generate_series(1, ?) n`,
+    [accountId, credits],
+  );
+  await em.execute(
+    `insert into lot (id, account_id, kind, priority, granted, spent, leased, refunded, expired, price_version_id, created_at, payment_id)
+     select lot_id, account_id, kind, 50, amount, 0, 0, 0, 0, 1, at, id from payment
+     where account_id = ? and reference like 'credit %'`,
+    [accountId],
+  );
+  await em.execute(
+    `insert into lot_entry (id, lot_id, kind, amount, payment_id, at)
+     select gen_random_uuid(), lot_id, 'grant', amount, id, at from payment
+     where account_id = ? and reference like 'credit %'`,
+    [accountId],
+  );
+  await em.execute("update payment set at = ? where account_id = ?", [createdAt, accountId]);
+  await em.execute("update lot set created_at = ? where account_id = ?", [createdAt, accountId]);
+  await em.execute("update lot_entry set at = ? where lot_id in (select id from lot where account_id = ?)", [
+    createdAt,
+    accountId,
+  ]);
 }
 
 /** Runs a command to its end. Throws when it fails. */

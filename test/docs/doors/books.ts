@@ -81,7 +81,9 @@ export const booksDoors: Readonly<Record<string, Doors>> = {
     ],
     cli: ["statement --from", "statement --to", "statement --out", "statement > lines", "verify"],
     openapi: [
-      ...["balance", "lots.input_price", "shortfall", "path.hash"].map((field) => `GET /v1/statement > ${field}`),
+      ...["balance", "lots.input_price", "lots.balance", "lots.rates.model", "shortfall", "path.hash"].map(
+        (field) => `GET /v1/statement > ${field}`,
+      ),
       ...["GET /v1/statement 400", "GET /v1/statement 429"],
     ],
     metrics: "- a statement that does not add up is a finding of the proof",

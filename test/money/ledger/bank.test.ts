@@ -7,7 +7,9 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { expireLots } from "#src/money/books/expiry.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { dayMs } from "#src/money/store/kept-from.ts";
 import { pause } from "../../support/pause.ts";
+import { expectBooks, proveStatement } from "../books/bill/prove-statement.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../fixture.ts";
 
@@ -73,6 +75,7 @@ describe.each(dialects)("%s", (dialect) => {
     const url = await newDatabase(dialect);
     const first = await openMetering({ url, clock: systemClock });
     const cores = dialect === "sqlite" ? [first] : [first, await openMetering({ url, clock: systemClock })];
+    const began = Date.now();
     const accounts: string[] = [];
     for (let at = 0; at < 4; at++) {
       accounts.push(await first.account({ free: usd / 1000, paid: at === 0 ? 0 : usd }));
@@ -88,9 +91,15 @@ describe.each(dialects)("%s", (dialect) => {
           }
         }),
       );
+    const prove = (accountId: string) => {
+      const now = Date.now();
+      const span = { from: began - (began % dayMs), to: now + 2 * dayMs - (now % dayMs), now };
+      return proveStatement(first.storage, accountId, span);
+    };
     const look = async () => {
       while (proofs.length < snapshots) {
         proofs.push(await reconcile(first.storage, first.ledger));
+        await prove(anyAccount());
       }
     };
     try {
@@ -107,6 +116,9 @@ describe.each(dialects)("%s", (dialect) => {
     expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(snapshots / 2);
     const statements = await Promise.all(accounts.map((accountId) => first.funds.statement(accountId)));
     expect(statements.filter(({ balance, debt }) => debt > 0n && balance !== 0n)).toEqual([]);
+    for (const accountId of accounts) {
+      await expectBooks(first.storage, accountId, (await prove(accountId)).at(-1));
+    }
     for (const core of cores) {
       await core.storage.close();
     }

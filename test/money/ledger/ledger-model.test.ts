@@ -21,7 +21,7 @@ import type { Rates } from "#src/money/model/rates.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
-import { readKeptFrom } from "#src/money/store/kept-from.ts";
+import { dayMs, readKeptFrom } from "#src/money/store/kept-from.ts";
 import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
@@ -31,6 +31,7 @@ import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { expectBooks, proveStatement } from "../books/bill/prove-statement.ts";
 import { models, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 import { lostReplies, mortal } from "./ledger-model/mortal-store.ts";
@@ -40,7 +41,8 @@ import { type Step, step } from "./ledger-model/steps.ts";
 // while it owes, on its credit line or beyond. Which lots pay a
 // charge is not its business, so while prices move, general or an account's own, it knows the most and the least that one may cost: its tokens at the
 // dearest price up to its admission, and at the cheapest of all. With one price they are the same. Some requests are of a
-// key with a budget: what they cost in all is known to the pico-USD, too, and the rest of it can be spent in the end.
+// key with a budget: what they cost in all is known to the pico-USD, too, and the rest of it can be spent in the end. A
+// statement of each life proves, and tells of each credit what the books have.
 
 const firstRates: Rates = { input: 200_000, output: 250_000 };
 const mostOf = (a: Rates, b: Rates): Rates => ({
@@ -78,7 +80,8 @@ interface Charged {
 
 /** Everything of one life. */
 async function live(steps: readonly Step[]): Promise<void> {
-  const clock = new ManualClock(Date.now(), false);
+  const began = Date.now();
+  const clock = new ManualClock(began, false);
   const storage = await openStorage("sqlite::memory:");
   if (storage.dialect !== "sqlite") {
     throw new Error("not SQLite");
@@ -394,6 +397,10 @@ async function live(steps: readonly Step[]): Promise<void> {
   expect(await storage.orm.em.fork().count(Slice, { open: true })).toBe(0);
   expect(await storage.orm.em.fork().count(BudgetSlice, { open: true })).toBe(0);
   expect(await reconcile(storage)).toMatchObject({ ok: true });
+  for (const id of accounts) {
+    const span = { from: began - (began % dayMs), to: clock.now() + dayMs - (clock.now() % dayMs), now: clock.now() };
+    await expectBooks(storage, id, (await proveStatement(storage, id, span)).at(-1));
+  }
   await storage.close();
 }
 

@@ -10,6 +10,7 @@ import { journalMutations } from "./journal.ts";
 import { keyMutations } from "./keys.ts";
 import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
+import { statementMutations } from "./statements.ts";
 import { storeMutations } from "./store.ts";
 import { termsMutations } from "./terms.ts";
 import { walletMutations } from "./wallet.ts";
@@ -26,6 +27,7 @@ export const mutations: readonly Mutation[] = [
   ...storeMutations,
   ...bookMutations,
   ...historyMutations,
+  ...statementMutations,
   ...checkoutMutations,
   ...keyMutations,
   ...newsMutations,

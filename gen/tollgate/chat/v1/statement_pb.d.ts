@@ -44,8 +44,8 @@ export declare const GetStatementRequestSchema: GenMessage<GetStatementRequest>;
  */
 export declare type GetStatementResponse = Message<"tollgate.chat.v1.GetStatementResponse"> & {
   /**
-   * What the line is: account (the first), opening (the second), topup, grant, refund, lapse, charge, seal, or closing
-   * (the last).
+   * What the line is: account (the first), opening (the second), lots (further ones of the opening or the closing
+   * balance), topup, grant, refund, lapse, repayment, charge, seal, or closing (the last).
    *
    * @generated from field: string kind = 1;
    */
@@ -80,21 +80,22 @@ export declare type GetStatementResponse = Message<"tollgate.chat.v1.GetStatemen
   balance?: string | undefined;
 
   /**
-   * Of a movement: when, RFC 3339.
+   * Of a movement: when, RFC 3339. Of the closing balance: the end of what it counts.
    *
    * @generated from field: optional string at = 6;
    */
   at?: string | undefined;
 
   /**
-   * Of money that came in, went back or lapsed: how much.
+   * Of money that came in, went back, lapsed or paid what was owed: how much.
    *
    * @generated from field: optional string amount = 7;
    */
   amount?: string | undefined;
 
   /**
-   * Of the same: the credit.
+   * Of the same: the credit. Of a repayment, the credit that paid; empty: what no credit could pay was paid before, and
+   * this is of it.
    *
    * @generated from field: optional string lot = 8;
    */
@@ -171,7 +172,8 @@ export declare type GetStatementResponse = Message<"tollgate.chat.v1.GetStatemen
   shortfall?: string | undefined;
 
   /**
-   * Of a charge: what each credit paid.
+   * Of a charge: what each credit paid. Of a refund: what was taken from each. Of the opening and the closing balance, and
+   * of lots: what each credit has; at most 100 a line.
    *
    * @generated from field: repeated tollgate.chat.v1.StatementPart lots = 19;
    */
@@ -239,6 +241,48 @@ export declare type GetStatementResponse = Message<"tollgate.chat.v1.GetStatemen
    * @generated from field: repeated tollgate.chat.v1.StatementStep path = 28;
    */
   path: StatementStep[];
+
+  /**
+   * Of a repayment: the part of the credit line that was paid. Empty: what no credit could pay.
+   *
+   * @generated from field: optional string pays = 29;
+   */
+  pays?: string | undefined;
+
+  /**
+   * Of the opening balance: how many lots it has, on its line and on those of kind lots after it.
+   *
+   * @generated from field: optional uint32 lot_count = 30;
+   */
+  lotCount?: number | undefined;
+
+  /**
+   * Of a credit that came in: the price list that it locked in.
+   *
+   * @generated from field: optional string price_version = 31;
+   */
+  priceVersion?: string | undefined;
+
+  /**
+   * Of the same: the number of the account's own prices that it locked in. Absent: it pays the general prices.
+   *
+   * @generated from field: optional uint32 own_prices = 32;
+   */
+  ownPrices?: number | undefined;
+
+  /**
+   * Of the same: their discount. Absent: as above.
+   *
+   * @generated from field: optional string discount_percent = 33;
+   */
+  discountPercent?: string | undefined;
+
+  /**
+   * Of the same: its rates of the models that cost the account most in these days, at most 20.
+   *
+   * @generated from field: repeated tollgate.chat.v1.StatementRate rates = 34;
+   */
+  rates: StatementRate[];
 };
 
 /**
@@ -248,7 +292,7 @@ export declare type GetStatementResponse = Message<"tollgate.chat.v1.GetStatemen
 export declare const GetStatementResponseSchema: GenMessage<GetStatementResponse>;
 
 /**
- * The part of a charge that one credit paid.
+ * A credit: what it paid of a charge, what a refund took from it, or what it has.
  *
  * @generated from message tollgate.chat.v1.StatementPart
  */
@@ -261,39 +305,95 @@ export declare type StatementPart = Message<"tollgate.chat.v1.StatementPart"> & 
   lot: string;
 
   /**
-   * Tokens of the prompt.
+   * Of a charge: tokens of the prompt.
    *
-   * @generated from field: uint64 input_tokens = 2;
+   * @generated from field: optional uint64 input_tokens = 2;
    */
-  inputTokens: bigint;
+  inputTokens?: bigint | undefined;
 
   /**
-   * Tokens of the answer.
+   * Of a charge: tokens of the answer.
    *
-   * @generated from field: uint64 output_tokens = 3;
+   * @generated from field: optional uint64 output_tokens = 3;
    */
-  outputTokens: bigint;
+  outputTokens?: bigint | undefined;
 
   /**
-   * The price of 1M tokens of a prompt in USD.
+   * Of a charge: the price of 1M tokens of a prompt in USD.
    *
-   * @generated from field: string input_price = 4;
+   * @generated from field: optional string input_price = 4;
    */
-  inputPrice: string;
+  inputPrice?: string | undefined;
 
   /**
-   * The price of 1M tokens of an answer in USD.
+   * Of a charge: the price of 1M tokens of an answer in USD.
    *
-   * @generated from field: string output_price = 5;
+   * @generated from field: optional string output_price = 5;
    */
-  outputPrice: string;
+  outputPrice?: string | undefined;
 
   /**
-   * What it paid.
+   * Of a charge: what it paid.
    *
-   * @generated from field: string cost = 6;
+   * @generated from field: optional string cost = 6;
    */
-  cost: string;
+  cost?: string | undefined;
+
+  /**
+   * Of a refund: what was taken from it.
+   *
+   * @generated from field: optional string amount = 7;
+   */
+  amount?: string | undefined;
+
+  /**
+   * Of a balance: what it has. Negative: it is owed, or the credit paid for a charge dated before it came in.
+   *
+   * @generated from field: optional string balance = 8;
+   */
+  balance?: string | undefined;
+
+  /**
+   * Of a balance: topup, grant, or line: a part of the credit line. Absent: what no credit could pay.
+   *
+   * @generated from field: optional string kind = 9;
+   */
+  kind?: string | undefined;
+
+  /**
+   * Of a balance: when it came in. This and the following fields are absent for what no credit could pay.
+   *
+   * @generated from field: optional string at = 10;
+   */
+  at?: string | undefined;
+
+  /**
+   * Of a balance: the price list that it locked in.
+   *
+   * @generated from field: optional string price_version = 11;
+   */
+  priceVersion?: string | undefined;
+
+  /**
+   * Of a balance: the number of the account's own prices that it locked in. Absent: it pays the general prices.
+   *
+   * @generated from field: optional uint32 own_prices = 12;
+   */
+  ownPrices?: number | undefined;
+
+  /**
+   * Of a balance: their discount. Absent: as above.
+   *
+   * @generated from field: optional string discount_percent = 13;
+   */
+  discountPercent?: string | undefined;
+
+  /**
+   * Of a balance: its rates of the models that cost the account most in these days, at most 20.
+   *
+   * @generated from field: repeated tollgate.chat.v1.StatementRate rates = 14;
+   */
+  rates: StatementRate[];
 };
 
 /**
@@ -301,6 +401,40 @@ export declare type StatementPart = Message<"tollgate.chat.v1.StatementPart"> & 
  * Use `create(StatementPartSchema)` to create a new message.
  */
 export declare const StatementPartSchema: GenMessage<StatementPart>;
+
+/**
+ * The rates of a model that a credit has locked in.
+ *
+ * @generated from message tollgate.chat.v1.StatementRate
+ */
+export declare type StatementRate = Message<"tollgate.chat.v1.StatementRate"> & {
+  /**
+   * The model.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * The price of 1M tokens of a prompt in USD.
+   *
+   * @generated from field: string input_price = 2;
+   */
+  inputPrice: string;
+
+  /**
+   * The price of 1M tokens of an answer in USD.
+   *
+   * @generated from field: string output_price = 3;
+   */
+  outputPrice: string;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.StatementRate.
+ * Use `create(StatementRateSchema)` to create a new message.
+ */
+export declare const StatementRateSchema: GenMessage<StatementRate>;
 
 /**
  * A neighbour in the hash tree of a day.

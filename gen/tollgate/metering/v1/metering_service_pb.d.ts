@@ -447,8 +447,8 @@ export declare const StreamStatementRequestSchema: GenMessage<StreamStatementReq
  */
 export declare type StreamStatementResponse = Message<"tollgate.metering.v1.StreamStatementResponse"> & {
   /**
-   * Lines of the file, each a JSON object with its kind: account, opening, topup, grant, refund, lapse, charge, seal or
-   * closing. Text, because whoever checks the statement needs each amount exactly as it is written.
+   * Lines of the file, each a JSON object with its kind: account, opening, lots, topup, grant, refund, lapse, repayment,
+   * charge, seal or closing. Text, because whoever checks the statement needs each amount exactly as it is written.
    *
    * @generated from field: repeated string lines = 1;
    */

@@ -58,7 +58,9 @@ async function readMonth(
   const opening = await readBalance(storage, accountId, from);
   const sums = { topup: 0n, grant: 0n, refund: 0n, lapse: 0n };
   for await (const { kind, amount } of readMovements(storage, accountId, { from, to })) {
-    sums[kind] += amount;
+    if (kind !== "repayment") {
+      sums[kind] += amount; // what a credit gives for what is owed changes no balance
+    }
   }
   const models = await readModels(storage, accountId, { from, to });
   const charged = models.reduce((sum, { costPicoUsd }) => sum + BigInt(costPicoUsd), 0n);

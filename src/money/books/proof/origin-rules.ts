@@ -22,12 +22,12 @@ export const originRules: readonly Rule[] = [
       where lot.account_id <> payment.account_id or lot.kind <> payment.kind or lot.priority <> coalesce(${priorityOf}, 0)`,
   },
   {
-    name: "a payment names a lot that its money came into, or was taken back from",
+    name: "a payment names a lot that its money came into, or was taken back from unless all of it is owed",
     table: "payment",
     sql: `
       select payment.id as id, 'an entry' as expected, 'none in lot ' || cast(payment.lot_id as text) as found
       from payment
-      where not exists (
+      where payment.owed < payment.amount and not exists (
         select 1 from lot_entry where lot_entry.lot_id = payment.lot_id and lot_entry.payment_id = payment.id)`,
   },
   {

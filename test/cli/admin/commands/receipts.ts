@@ -83,8 +83,8 @@ export function testReceipts(): void {
     const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { kind: "account", account_id: account, from, to },
-      { kind: "opening", balance: "0.00" },
-      { kind: "closing", balance: "0.00" },
+      { kind: "opening", balance: "0.00", lot_count: 0, lots: [] },
+      { kind: "closing", at: `${to}T00:00:00.000Z`, balance: "0.00", lots: [] },
     ]);
     expect(await runHere(["verify", file], {})).toMatchObject({ code: 0, notes: "" });
     expect((await refusal("statement", account, "--from", from, "--out", file)).notes).toContain("EEXIST");

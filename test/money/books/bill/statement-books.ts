@@ -9,6 +9,7 @@ import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import { expireLots } from "#src/money/books/expiry.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
+import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
@@ -19,7 +20,8 @@ import { noArchives } from "../../no-archives.ts";
 
 /**
  * Books of two days that are over, and of the first hours of the third. An account has a gift, payments at two prices,
- * a grant that lapses, a refund and a debt; four others have a charge a day.
+ * the second one at its own, a grant that lapses, a refund and a debt; five others have a charge a day, and the last of
+ * them two payments at one price.
  */
 export async function openStatementBooks(
   newDatabase: ReturnType<typeof databases>,
@@ -43,6 +45,9 @@ export async function openStatementBooks(
   const others = await Promise.all([1, 2, 3, 4].map(() => first.metering.account({ paid: usd })));
   await prices.set(testModel, { input: 220_000, output: 275_000 });
   await first.clock.until(funds.credit(pay(account)));
+  const twice = await first.metering.account({ paid: usd });
+  await first.clock.until(funds.credit(pay(twice)));
+  others.push(twice);
   const charge = async ({ clock, metering }: typeof first, of: string, outputTokens: number) => {
     await clock.pass(1000);
     await clock.until(run(metering.ledger, request(of, { inputTokens: 20, outputTokens })));
@@ -75,6 +80,9 @@ export async function openStatementBooks(
   const refund = { accountId: account, amount: 5 * usd, reference: v7(), intoDebt: true };
   await late.clock.until(late.metering.funds.refund(refund));
   await late.clock.pass(1000);
+  const parts = { storage: late.metering.storage, clock: late.metering.time, random: systemRandom };
+  const terms = { discount: 1000, fixed: new Map() };
+  await late.clock.until(setOwnPrices(parts, { accountId: account, terms }, async () => {}));
   await late.clock.until(late.metering.funds.credit(pay(account)));
   await charge(late, account, 30);
   await late.clock.until(late.metering.close());

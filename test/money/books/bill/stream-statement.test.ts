@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { GetStatementResponseSchema } from "#gen/tollgate/chat/v1/statement_pb.js";
+import { GetStatementResponseSchema, StatementPartSchema } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { formatUsd } from "#lib/money/money.ts";
+import { formatUsd, parseUsd } from "#lib/money/money.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
@@ -17,9 +17,11 @@ import { dayMs } from "#src/money/store/kept-from.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 import { databases, dialects } from "../../databases.ts";
+import { usd } from "../../fixture.ts";
 import { openStatementBooks } from "./statement-books.ts";
 
 const newDatabase = databases();
+const usdOf = (text: string) => parseUsd(text) ?? 0n;
 const directory = mkdtempSync(join(tmpdir(), "tollgate-statement-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -33,11 +35,11 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await reconcile(storage, undefined, {})).toMatchObject({ ok: true });
     expect(rows.map(({ kind }) => kind)).toEqual([
       ...["account", "opening", "grant", "topup", "charge", "charge", "charge"],
-      ...["grant", "charge", "charge", "lapse", "refund", "topup", "charge", "closing"],
+      ...["grant", "charge", "charge", "lapse", "refund", "topup", "repayment", "charge", "closing"],
     ]);
     const [days, today] = [-2, 0].map((at) => new Date(midnight + at * dayMs).toISOString().slice(0, 10));
     expect(rows[0]).toEqual({ kind: "account", account_id: account, from: days, to: today });
-    expect(rows[1]).toEqual({ kind: "opening", balance: "0.00" });
+    expect(rows[1]).toEqual({ kind: "opening", balance: "0.00", lot_count: 0, lots: [] });
     expect(rows[2]).toMatchObject({ amount: "0.00001013", balance: "0.00001013", reference: `free:${account}` });
     const shared = rows[4];
     expect(shared).toMatchObject({
@@ -50,12 +52,28 @@ describe.each(dialects)("%s", (dialect) => {
     });
     expect(rows[11]).toMatchObject({ kind: "refund", amount: "5.00", reference: refund.reference });
     expect(rows[11].balance).toMatch(/^-0\.0000/);
+    const owed = rows[11].balance.slice(1);
+    const [{ amount: taken }, short] = rows[11].lots;
+    expect([rows[11].lots[0].lot, short]).toEqual([rows[3].lot, { lot: "", amount: owed }]);
+    expect(usdOf(taken) + usdOf(owed)).toBe(BigInt(5 * usd));
+    const own = { price_version: "2", own_prices: 1, discount_percent: "10" };
+    const rates = [{ model: "plain", input_price: "0.198", output_price: "0.2475" }];
+    expect(rows[12]).toMatchObject({ kind: "topup", ...own, rates });
+    const paid = { lot: rows[12].lot, pays: "", amount: owed, balance: rows[12].balance };
+    expect(rows[13]).toMatchObject({ kind: "repayment", ...paid });
+    const { balance: left } = rows.at(-1);
+    const last = { lot: rows[12].lot, kind: "topup", at: rows[12].at, balance: left, ...own, rates };
+    expect(rows.at(-1)).toEqual({ kind: "closing", at: new Date(midnight).toISOString(), balance: left, lots: [last] });
     // What came after these days is in the next statement, whose opening balance is this one's closing balance.
     const afterwards = (await statement({ from: midnight - dayMs })).map((line) => JSON.parse(line));
-    expect(afterwards[1].balance).toBe(rows[6].balance);
+    const { kind: _, reference: __, amount: ___, ...came } = rows[3];
+    expect(afterwards[1]).toEqual({
+      ...{ kind: "opening", balance: rows[6].balance, lot_count: 1 },
+      lots: [{ ...came, kind: "topup", balance: rows[6].balance }],
+    });
     expect(afterwards.at(-1)).toEqual(rows.at(-1));
     const { balance } = await funds.statement(account);
-    const charged = 20n * 220_000n + 5n * 275_000n;
+    const charged = 20n * 198_000n + 5n * 247_500n;
     expect(rows.at(-1).balance).toBe(formatUsd(balance + charged));
     await clock.until(close());
   });
@@ -70,8 +88,11 @@ describe.each(dialects)("%s", (dialect) => {
     const sealed = await statement();
     expect(sealed.filter((line) => !line.startsWith('{"kind":"seal"'))).toEqual(unsealed);
     const { fields } = GetStatementResponseSchema;
-    const names = new Set(sealed.flatMap((line) => Object.keys(JSON.parse(line))));
-    expect(fields.map(({ name }) => name).toSorted()).toEqual([...names].toSorted());
+    const rows: Record<string, unknown>[] = sealed.map((line) => JSON.parse(line));
+    const lots = rows.flatMap((row) => (row.lots ?? []) as Record<string, unknown>[]);
+    const names = (of: readonly object[]) => [...new Set(of.flatMap((one) => Object.keys(one)))].toSorted();
+    expect(fields.map(({ name }) => name).toSorted()).toEqual(names(rows));
+    expect(StatementPartSchema.fields.map(({ name }) => name).toSorted()).toEqual(names(lots));
     const seals = sealed.filter((line) => line.startsWith('{"kind":"seal"')).map((line) => JSON.parse(line));
     expect(seals).toMatchObject([
       { number: 1, before: "", receipts: 3 },

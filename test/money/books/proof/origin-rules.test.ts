@@ -52,4 +52,16 @@ describe.each(dialects)("%s", (dialect) => {
     }
     await clock.until(metering.close());
   });
+
+  test("a refund that no credit had anything left for is owed, and proves", async () => {
+    const clock = new ManualClock(Date.now());
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { storage, ledger, funds } = metering;
+    const accountId = await metering.account({ paid: usd });
+    await clock.until(run(ledger, request(accountId, { inputTokens: 0, outputTokens: 4_000_000 })));
+    await clock.until(funds.refund({ accountId, amount: usd, reference: v7(), intoDebt: true }));
+    expect(await funds.statement(accountId)).toMatchObject({ balance: 0n, debt: BigInt(usd) });
+    expect(await reconcile(storage)).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
 });

@@ -1,24 +1,22 @@
 import { formatUsd } from "#lib/money/money.ts";
 import { receiptLines } from "../../receipts/receipt-lines.ts";
 import { type DigestedReceipt, digestReceipt } from "../../seals/seal-tree.ts";
+import type { PaidPart } from "./check-lots.ts";
 import { Misfit, mustMake } from "./misfit.ts";
 import type { Line } from "./read-line.ts";
 
 /** What of a charge the rest of a statement has to fit. */
 export interface CheckedCharge {
   readonly cost: bigint;
+  readonly parts: readonly PaidPart[];
   /** What is sealed of it. */
   readonly digest: Buffer;
 }
 
 /** A part of a charge: what one credit paid, or, without a lot, what nobody could pay. */
-interface Part {
-  readonly lotId: string;
+interface Part extends PaidPart {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly inputRate: number;
-  readonly outputRate: number;
-  readonly cost: number;
 }
 
 /** Makes the cost of a charge anew from its tokens and rates. Throws a Misfit where it is another. */
@@ -56,7 +54,7 @@ export function checkCharge(line: Line, accountId: string): CheckedCharge {
       cost: BigInt(part.cost),
     })),
   };
-  return { cost, digest: digestReceipt(sealed) };
+  return { cost, parts, digest: digestReceipt(sealed) };
 }
 
 /** Tokens times rates, but for a token that parts share: what one part gave for it, the next ones give less. */

@@ -3,11 +3,12 @@ import { dayMs } from "../../../store/kept-from.ts";
 import { chainSums, climb, newAccountDigest } from "../../seals/seal-tree.ts";
 import { dayName } from "../lines.ts";
 import { checkCharge } from "./check-charge.ts";
+import { LotCheck } from "./check-lots.ts";
 import { Misfit, must, mustMake } from "./misfit.ts";
 import { Line } from "./read-line.ts";
 
-/** The kinds that change a balance besides charges, by whether money comes in. */
-const signs: Readonly<Record<string, bigint>> = { topup: 1n, grant: 1n, refund: -1n, lapse: -1n };
+/** The kinds of movements besides charges, by what they do to the balance: money comes in, goes, or pays what was owed. */
+const signs: Readonly<Record<string, bigint>> = { topup: 1n, grant: 1n, refund: -1n, lapse: -1n, repayment: 0n };
 
 /** The account's charges of the day that is read. */
 class Day {
@@ -29,12 +30,15 @@ interface Link {
 
 /**
  * Checks a statement line by line, without the service: each cost from tokens and rates, each balance from movements,
- * each sealed day from its charges. Keeps sums alone, however long the statement is.
+ * what each credit has, each sealed day from its charges. Keeps sums and credits with money alone, however long the
+ * statement is.
  */
 export class StatementCheck {
   #account: { id: string; from: number; to: number } | undefined;
   #balance: bigint | undefined;
   #opening = 0n;
+  /** Undefined: the statement does not tell what each credit has, as older ones. */
+  #lots: LotCheck | undefined;
   #isClosed = false;
   /** The time of the last movement; days that were sealed are over. */
   #at = 0;
@@ -42,7 +46,7 @@ export class StatementCheck {
   #today = new Day(-1);
   #link: Link | undefined;
   #sealedDays = 0;
-  readonly #sums = { topup: 0n, grant: 0n, refund: 0n, lapse: 0n, charge: 0n, charges: 0 };
+  readonly #sums = { topup: 0n, grant: 0n, refund: 0n, lapse: 0n, repayment: 0n, charge: 0n, charges: 0 };
 
   /** Checks the next line. Throws a Misfit. */
   add(text: string): void {
@@ -56,6 +60,7 @@ export class StatementCheck {
       must(line.kind === "opening", "the second line is the opening balance");
       this.#balance = line.balance("balance");
       this.#opening = this.#balance;
+      this.#lots = line.has("lots") ? new LotCheck(line, this.#at) : undefined;
     } else {
       this.#go(line, this.#account, this.#balance);
     }
@@ -74,7 +79,8 @@ export class StatementCheck {
       `closing ${formatUsd(this.#balance ?? 0n)} USD`,
     ];
     const chain = this.#link === undefined ? "" : `, the last by seal ${this.#link.number}, chain ${this.#link.chain}`;
-    return `account ${id}, ${dayName(from)} to ${dayName(to)}: ${moved.join(", ")}; ${this.#sealedDays} of ${to - from} days sealed${chain}`;
+    const told = this.#lots === undefined ? " (what each credit had is not in it)" : "";
+    return `account ${id}, ${dayName(from)} to ${dayName(to)}: ${moved.join(", ")}${told}; ${this.#sealedDays} of ${to - from} days sealed${chain}`;
   }
 
   #begin(line: Line): void {
@@ -87,12 +93,28 @@ export class StatementCheck {
   #go(line: Line, account: { id: string; from: number; to: number }, balance: bigint): void {
     if (line.kind === "closing") {
       mustMake("balance", balance, line.balance("balance"));
-      this.#isClosed = true;
-    } else if (line.kind === "seal") {
-      this.#seal(line, account);
+      this.#close(line, account);
+    } else if (line.kind === "lots" && this.#lots !== undefined) {
+      this.#lots.addPage(line);
     } else {
-      this.#move(line, account, balance);
+      this.#lots?.demandWhole();
+      if (line.kind === "seal") {
+        this.#seal(line, account);
+      } else {
+        this.#move(line, account, balance);
+      }
     }
+  }
+
+  #close(line: Line, { to }: { to: number }): void {
+    this.#isClosed = true;
+    if (this.#lots === undefined) {
+      must(!line.has("lots"), "it has credits, and the opening balance has none");
+      return;
+    }
+    const at = line.time("at").getTime();
+    must(at >= this.#at && at <= to * dayMs, "it is not of the end of these days");
+    this.#lots.finish(line);
   }
 
   #move(line: Line, { id, to }: { id: string; to: number }, balance: bigint): void {
@@ -107,7 +129,7 @@ export class StatementCheck {
   /** What a movement does to the balance. */
   #change(line: Line, accountId: string, day: number): bigint {
     if (line.kind === "charge") {
-      const { cost, digest } = checkCharge(line, accountId);
+      const { cost, parts, digest } = checkCharge(line, accountId);
       const place = `${line.text("at")} ${line.text("run_id")}`;
       const charge = `${place} ${line.text("request_id")}`;
       must(place >= this.#lastCharge.slice(0, place.length) && charge !== this.#lastCharge, "it is not in its order");
@@ -118,6 +140,7 @@ export class StatementCheck {
       this.#today.digest.update(digest);
       this.#sums.charges++;
       this.#sums.charge += cost;
+      this.#lots?.charge(line.text("model"), parts);
       return -cost;
     }
     const sign = signs[line.kind];
@@ -125,7 +148,8 @@ export class StatementCheck {
       throw new Misfit(`there is no kind ${line.kind} here`);
     }
     const amount = line.usd("amount");
-    this.#sums[line.kind as "topup" | "grant" | "refund" | "lapse"] += amount;
+    this.#sums[line.kind as "topup" | "grant" | "refund" | "lapse" | "repayment"] += amount;
+    this.#lots?.move(line, amount);
     return sign * amount;
   }
 
