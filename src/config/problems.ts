@@ -1,9 +1,7 @@
 import * as z from "zod";
 import { nearest } from "#lib/text/nearest.ts";
 import { toPrintable } from "#lib/text/printable.ts";
-
-/** The path to a field, such as `["models", 0, "id"]`. */
-export type Path = readonly PropertyKey[];
+import type { Path } from "./path.ts";
 
 /** A wrong field: its fault and the allowed values, in words. */
 export interface Problem {
@@ -35,16 +33,6 @@ export function explain(schema: z.ZodType, value: unknown, issues: readonly z.co
 /** Whether a value is of the kind that one of several forms asks for: what is wrong lies within it. */
 function isOfItsKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0);
-}
-
-/** `["models", 0, "id"]` as `models[0].id`. */
-export function formatPath(path: Path): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === "number") {
-      return `${text}[${part}]`;
-    }
-    return text === "" ? String(part) : `${text}.${String(part)}`;
-  }, "");
 }
 
 function describe(issue: z.core.$ZodIssue, value: unknown): string {
