@@ -1,6 +1,6 @@
 import { type Environment, type SettingName, settingNames } from "./environment.ts";
 import { loadConfigFile, noFile } from "./load.ts";
-import { formatPath, type Path } from "./path.ts";
+import { formatPath, type Path } from "./problems/path.ts";
 import type { Config } from "./schema.ts";
 import { peekSecrets, type Secrets } from "./secrets/secrets.ts";
 

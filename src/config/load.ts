@@ -13,8 +13,8 @@ import {
   type YAMLMap,
 } from "yaml";
 import { ConfigError } from "./config-error.ts";
-import { formatPath, type Path } from "./path.ts";
-import { explain, isAmount } from "./problems.ts";
+import { formatPath, type Path } from "./problems/path.ts";
+import { explain, isAmount } from "./problems/problems.ts";
 import { type Config, configSchema } from "./schema.ts";
 
 /** The configuration of an empty file. */

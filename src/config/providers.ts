@@ -1,5 +1,5 @@
 import type { output } from "zod";
-import type { Path } from "./path.ts";
+import type { Path } from "./problems/path.ts";
 import type { customers, operators, signIn } from "./schema/sign-in.ts";
 
 /** A provider, and whose people it is for. */

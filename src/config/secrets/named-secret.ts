@@ -1,7 +1,7 @@
 import { ConfigError } from "../config-error.ts";
 import { type Environment, readSecretFile } from "../environment.ts";
 import type { PlaceOf } from "../load.ts";
-import { formatPath, type Path } from "../path.ts";
+import { formatPath, type Path } from "../problems/path.ts";
 
 /** A secret for which the configuration names a file or an environment variable, or neither. */
 export interface NamedSecret {

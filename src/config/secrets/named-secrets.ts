@@ -1,7 +1,7 @@
 import { ConfigError } from "../config-error.ts";
 import { type Environment, readSetting } from "../environment.ts";
 import type { PlaceOf } from "../load.ts";
-import type { Path } from "../path.ts";
+import type { Path } from "../problems/path.ts";
 import { toProviders } from "../providers.ts";
 import type { Config } from "../schema.ts";
 import { type NamedSecret, placeOfNamed, readNamed } from "./named-secret.ts";
