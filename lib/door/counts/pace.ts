@@ -1,11 +1,14 @@
 import { isThisMachine, toNetwork, toWiderNetwork } from "../../net/network.ts";
 import type { Clock } from "../../time/clock.ts";
-import { type Rate, Turns } from "./turns.ts";
+import { longestMs, type Rate, Turns } from "./turns.ts";
 
 /** What has no turn at once, in seconds of the pace. */
 const burstSeconds = 2;
 /** How many times the pace of an address the network around it has, and this machine, where a proxy may run. */
 const widerTimes = 4;
+
+/** The golden ratio's fraction: its multiples fall evenly between whole numbers, wherever they begin and end. */
+const step = 0.618_034;
 
 /**
  * A pace for each network at which the service does what brings it nothing, after a burst that is done at once. Nothing is
@@ -15,6 +18,7 @@ export class Pace {
   readonly #narrow: Rate;
   readonly #wide: Rate;
   readonly #turns: Turns;
+  #place = 0;
 
   /** `perSecond`: the pace of an address. */
   constructor(perSecond: number, clock: Pick<Clock, "monotonic">) {
@@ -23,12 +27,20 @@ export class Pace {
     this.#turns = new Turns(clock);
   }
 
-  /** Takes turns for a client. Returns the milliseconds until the last one of them. */
+  /**
+   * Takes turns for a client. Returns the milliseconds until the last one of them. More than have turns in the longest time
+   * wait for half of it or more: they come again as soon as they are answered, and would all come at once for ever.
+   */
   take(address: string, turns: number): number {
     const own = toNetwork(address);
-    return Math.max(
+    const waitMs = Math.max(
       this.#turns.take(own, turns, isThisMachine(own) ? this.#wide : this.#narrow),
       this.#turns.take(`around ${toWiderNetwork(address)}`, turns, this.#wide),
     );
+    if (waitMs < longestMs) {
+      return waitMs;
+    }
+    this.#place = (this.#place + step) % 1;
+    return longestMs * (1 - this.#place / 2);
   }
 }
