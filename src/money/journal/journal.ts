@@ -14,8 +14,12 @@ export interface JournalEntry extends Run {
   readonly maxRates?: Rates;
   /** The slice of its key's budget that its cost counts in. Absent: the key has no budget. */
   readonly budgetSliceId?: string;
-  /** The first and the last moment of its budget's window, in milliseconds since the epoch. Absent: the key has no budget. */
+  /**
+   * The first moment of its budget's window, in milliseconds since the epoch. Absent: the key has no budget, or an older
+   * version has written it.
+   */
   readonly settleFrom?: number;
+  /** The last moment of that window. Absent: the key has no budget. */
   readonly settleBy?: number;
   /** Its attribution labels, as in Charge. Absent: none. */
   readonly labels?: string | undefined;
