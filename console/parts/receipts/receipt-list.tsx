@@ -10,7 +10,7 @@ import { Amount, mostDecimals } from "../figures/amount.tsx";
 import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
-import { loadAccountNames } from "./account-names.ts";
+import { loadAccountNames } from "../names/account-names.ts";
 import { ReceiptStatusBadge } from "./receipt-status.tsx";
 
 type Filter = Pick<

@@ -7,7 +7,7 @@ import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { CsvButton } from "../../../parts/files/csv.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
-import { loadAccountNames } from "../../../parts/receipts/account-names.ts";
+import { loadAccountNames } from "../../../parts/names/account-names.ts";
 import { FilterForm } from "./filter-form.tsx";
 import { readFilters, toRequest } from "./filters.ts";
 import { RequestTable, type Row } from "./request-table.tsx";
