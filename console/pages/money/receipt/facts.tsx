@@ -2,7 +2,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../../app/session.ts";
 import { formatMs, toMs } from "../../../format/time.ts";
 import { Facts } from "../../../parts/figures/facts.tsx";
-import { Named } from "../../../parts/figures/named.tsx";
+import { Named } from "../../../parts/figures/name.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
 import { nameOfSurface } from "../../../parts/requests/surfaces.ts";

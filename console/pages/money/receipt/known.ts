@@ -2,7 +2,7 @@ import { type Lot, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../../app/session.ts";
 import { accounts } from "../../../contract/clients.ts";
-import { loadKeyNames } from "../../../parts/names/key-names.ts";
+import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 
 /** Names for the ids in a receipt. An id without a name is shown as it is. */
 export interface Known {

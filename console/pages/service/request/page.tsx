@@ -4,15 +4,15 @@ import type { PageProps } from "../../../app/page-props.ts";
 import { isCustomer } from "../../../app/session.ts";
 import { metering } from "../../../contract/clients.ts";
 import { formatMs } from "../../../format/time.ts";
+import { loadAccountNames } from "../../../parts/account/account-names.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { useQuery } from "../../../parts/calls/use-query.ts";
 import { CopyButton } from "../../../parts/figures/copy.tsx";
 import { Facts } from "../../../parts/figures/facts.tsx";
-import { Named } from "../../../parts/figures/named.tsx";
+import { Named } from "../../../parts/figures/name.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
-import { loadAccountNames } from "../../../parts/names/account-names.ts";
-import { loadKeyNames } from "../../../parts/names/key-names.ts";
+import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 import { Outcome } from "../../../parts/requests/outcome.tsx";
 import { nameOfSurface } from "../../../parts/requests/surfaces.ts";
 

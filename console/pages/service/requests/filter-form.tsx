@@ -6,7 +6,7 @@ import { useQuery } from "../../../parts/calls/use-query.ts";
 import { Name } from "../../../parts/figures/name.tsx";
 import { AccountField } from "../../../parts/forms/account-field.tsx";
 import { Field, Select } from "../../../parts/forms/field.tsx";
-import { loadKeyNames } from "../../../parts/names/key-names.ts";
+import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 import { type Filters, outcomeOptions } from "./filters.ts";
 
 const reasons = Object.values(Reason)

@@ -1,8 +1,8 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { isCustomer } from "../../../app/session.ts";
 import { people } from "../../../contract/clients.ts";
-import { loadAccountNames } from "../../../parts/names/account-names.ts";
-import { loadKeyNames } from "../../../parts/names/key-names.ts";
+import { loadAccountNames } from "../../../parts/account/account-names.ts";
+import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 
 /** Names by id, of those who made changes and of what was changed. */
 export type Names = ReadonlyMap<string, string>;

@@ -3,13 +3,13 @@ import { say } from "../../../app/said.tsx";
 import { mayOwn } from "../../../app/session.ts";
 import { sessions } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
+import { loadAccountNames } from "../../../parts/account/account-names.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { Clip } from "../../../parts/figures/clip.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { ActionButton } from "../../../parts/forms/action-button.tsx";
-import { loadAccountNames } from "../../../parts/names/account-names.ts";
 
 /** A session, and who it is of: the operator, the person, or the account whose key signed in. Empty: nobody with a name. */
 interface Row {
