@@ -4,6 +4,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
+import { settledLater } from "#src/money/store/postgresql/receipts.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { lowestRun, makeDays } from "#src/storage/postgresql/days.ts";
@@ -186,6 +187,22 @@ test("a failover that takes a day's archive back keeps the receipts of the day",
   await other.end();
   await close();
 }, 30_000);
+
+test("settlements wait for no reading of a day that is taken out, even of one that the planner knows nothing of", async () => {
+  const { pool, close } = await opened(1);
+  const name = `usage_${new Date((today - 1) * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  await pool.query(`alter table ${name} set (autovacuum_enabled = false)`);
+  await pool.query(`insert into ${name} (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
+      status, settled_at)
+    select 'r' || n, (left('${lowestRun(today - 1)}', 24) || lpad(to_hex(n), 12, '0'))::uuid, '${v7()}', '', 'm', 1, 1, 0, 0, 'completed',
+      to_timestamp(${(today - 1) * 86_400} + n) from generate_series(1, 20000) n`);
+  const later = settledLater(name).replace("$1", String(today * dayMs));
+  const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain (analyze, timing off) select ${later} as later`);
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  expect(plan).toMatch(/Index .*rows=1/);
+  expect(plan).not.toContain("Seq Scan");
+  await close();
+});
 
 test("a charge whose day has no table makes it, and tells", async () => {
   const { store, missing, charge, tables, close } = await opened(0);
