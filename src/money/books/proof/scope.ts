@@ -85,7 +85,7 @@ export function inScope(
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
   return `
     with receipt as ${isAll ? "not " : ""}materialized (select * from usage${receipts}),
-    line as not materialized (${isAll ? "select * from usage_line" : lines}),
+    line as ${isAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
     sealed_cost as not materialized (
