@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { arriveAtEntry, closeDialogs, isAtDialogs, isTakingBack, takeBack } from "./dialog-entry.ts";
+import { arriveAtEntry, closeDialogs, isAtDialogs, isTakingBack, takeBack } from "../parts/forms/dialog-entry.ts";
 
 const location = signal(readLocation());
 

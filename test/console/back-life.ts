@@ -105,6 +105,8 @@ async function asMember(stage: Stage, faults: string[]): Promise<void> {
   await walk.open("Buy credit");
   await walk.press("Continue to payment");
   await page.getByRole("button", { name: "Pay", exact: true }).waitFor();
+  await page.waitForLoadState("networkidle"); // it stays there
+  await page.getByRole("button", { name: "Pay", exact: true }).waitFor();
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: "Money" }).waitFor();
   await walk.expectClosed("after Back from the payment's page");

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { openDialog } from "../../app/dialog-entry.ts";
+import { openDialog } from "./dialog-entry.ts";
 import { rememberOpener } from "./opener.ts";
 
 interface Props {

@@ -23,7 +23,7 @@ export function isTakingBack(): boolean {
   return waiting !== undefined;
 }
 
-/** Gives a dialog its place in the history. Returns the function that takes it away. */
+/** Gives a dialog its place in the history. Returns the function that takes it away once the dialog is closed. */
 export function openDialog(dialog: OpenDialog): () => void {
   open = [...open, dialog];
   if (waiting === undefined) {
@@ -32,8 +32,9 @@ export function openDialog(dialog: OpenDialog): () => void {
     waiting.push(enter);
   }
   return () => {
+    const isByItself = open.includes(dialog); // and nobody goes elsewhere
     open = open.filter((one) => one !== dialog);
-    if (open.length === 0 && isAtDialogs()) {
+    if (isByItself && open.length === 0 && isAtDialogs()) {
       takeBack();
     }
   };
