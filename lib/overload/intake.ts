@@ -88,11 +88,12 @@ export class BoundedIntake implements Intake {
     return new Promise((resolve) => line.waiting.push({ since: now, begin: () => resolve(true) }));
   }
 
-  /** Whether the first of a network, or the network whose turn is next, has waited for too long. */
-  #isLate({ waiting: [first], queuedAt }: Line, now: number): boolean {
+  /** Whether a newcomer has no turn soon, and the first of its network, or who is next, has waited for too long. */
+  #isLate({ waiting, queuedAt }: Line, now: number): boolean {
     const [next] = this.#lines.values();
-    const since = Math.min(first?.since ?? now, next?.queuedAt ?? queuedAt);
-    return now - since > this.#maxWaitMs;
+    const since = Math.min(waiting[0]?.since ?? now, next?.queuedAt ?? queuedAt);
+    const ahead = (waiting.length + 1) * this.#lines.size;
+    return ahead >= beginningsATurn && now - since > this.#maxWaitMs; // a turn may be long, and the next one is soon
   }
 
   #awaitTurn(): void {

@@ -29,6 +29,10 @@ function createIntake(maxWaitMs = 100) {
         }
       }
     },
+    /** Has the turn take so many milliseconds more. */
+    pass(ms: number) {
+      now += ms;
+    },
     /** Ends the turn, after so many milliseconds. */
     async turn(ms = 1) {
       now += ms;
@@ -120,6 +124,21 @@ test("a network whose first has waited too long has newcomers refused, and no ot
   await site.turn(1);
   expect(site.refused).toEqual([81]);
   expect(site.begun).toContain(82);
+});
+
+test("nobody is refused who begins in the next turn, however long this one is", async () => {
+  const site = createIntake(100);
+  site.ask(20);
+  site.ask(1, "198.51.100.1");
+  await site.turn(0);
+  site.ask(20);
+  site.ask(1, "198.51.100.1");
+  site.pass(500);
+  site.ask(1, "198.51.100.1");
+  site.ask(1, "203.0.113.1");
+  await site.turn();
+  expect(site.refused).toEqual([]);
+  expect(site.begun).toEqual(expect.arrayContaining([43, 44]));
 });
 
 test("who is patient is never refused", async () => {
