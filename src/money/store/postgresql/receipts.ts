@@ -88,14 +88,18 @@ export class Receipts {
 
   /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */
   async #count({ name }: DayTable, before: number): Promise<{ receipts: number; later: boolean }> {
-    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later`;
+    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later, ${serial}`;
     const { rows } = await this.#pool.query<{ receipts: number; later: boolean }>(sql, [before]);
     return rows[0] ?? { receipts: 0, later: false };
   }
 }
 
-const settledLater = (name: string) =>
-  `exists (select from ${name} where settled_at >= to_timestamp($1::float8 / 1000))`;
+/** What may change a setting is run by one process, the whole query with it: settlements have the other processors. */
+const serial = "set_config('max_parallel_workers_per_gather', '0', true)";
+
+/** The last one is looked at alone, by the index whatever the statistics say: settlements wait for the table meanwhile. */
+export const settledLater = (name: string) =>
+  `coalesce((select max(settled_at) from ${name}) >= to_timestamp($1::float8 / 1000), false)`;
 
 /**
  * Takes a table out while nothing can be stored in it. Returns whether it did: not, when it holds what is not archived, by
