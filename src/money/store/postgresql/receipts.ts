@@ -88,11 +88,14 @@ export class Receipts {
 
   /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */
   async #count({ name }: DayTable, before: number): Promise<{ receipts: number; later: boolean }> {
-    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later`;
+    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later, ${serial}`;
     const { rows } = await this.#pool.query<{ receipts: number; later: boolean }>(sql, [before]);
     return rows[0] ?? { receipts: 0, later: false };
   }
 }
+
+/** One process runs what may change a setting, and the whole query with it: settlements have the other processors. */
+const serial = "set_config('max_parallel_workers_per_gather', '0', true)";
 
 /**
  * Whether a day's table has receipts that were settled at $1, in milliseconds, or later. Read from the end of an index, whatever
