@@ -44,6 +44,7 @@ export async function readJson(
       return parseJson(await reception.read(bodyLimits.pace), request, parse);
     } finally {
       received = reception.received;
+      reception.free();
     }
   } catch (error) {
     if (isTimeout(error)) {
@@ -116,6 +117,11 @@ class Reception implements PacedBody {
     return this.#buffer.bytes;
   }
 
+  /** Gives the memory of what was read back. */
+  free(): void {
+    this.#buffer.free();
+  }
+
   giveUp(): void {
     this.#done.reject(new RequestError(408, "The body came too slowly."));
   }
@@ -143,10 +149,11 @@ class Reception implements PacedBody {
   /** Adds a chunk to what is kept. Throws OVERLOADED when there is no room. */
   #keep(chunk: Buffer): void {
     // A body that comes in one piece takes no memory from the budget.
-    if (chunk.length !== this.#declared) {
+    const isWhole = chunk.length === this.#declared;
+    if (!isWhole) {
       this.#lease.resize(this.#buffer.roomFor(chunk.length));
     }
-    this.#buffer.add(chunk);
+    this.#buffer.add(chunk, isWhole);
   }
 
   /** Stops reading until the key is known to be right. `chunk`: it had no room among those of unknown keys. */
