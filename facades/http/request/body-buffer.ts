@@ -1,12 +1,12 @@
 const none = Buffer.alloc(0);
+/** Less memory is not worth the call that gives it back. */
+const leastFreed = 4096;
 
 /** The bytes of a body in one piece. Many small chunks take no more room than a few large ones. */
 export class BodyBuffer {
   /** The number of bytes. */
   size = 0;
   #bytes: Buffer = none;
-  /** Whether nobody else has the memory of them. */
-  #isOwn = false;
 
   /** The buffer's size after this many bytes are added. */
   roomFor(bytes: number): number {
@@ -17,12 +17,21 @@ export class BodyBuffer {
     return this.size === 0 ? bytes : Math.max(size, this.#bytes.length * 2);
   }
 
-  /** Adds a chunk. `isWhole`: it is all of the body, which is then never copied. */
-  add(chunk: Buffer, isWhole: boolean): void {
-    if (isWhole) {
+  /**
+   * Adds a chunk, which nobody else may use from then on. The first chunk is used as it is, so that a body in one piece is
+   * never copied.
+   */
+  add(chunk: Buffer): void {
+    const room = this.roomFor(chunk.length);
+    if (this.size === 0) {
       this.#bytes = chunk;
     } else {
-      this.#grow(this.roomFor(chunk.length));
+      if (room > this.#bytes.length) {
+        const larger = Buffer.allocUnsafeSlow(room);
+        larger.set(this.bytes);
+        this.#release();
+        this.#bytes = larger;
+      }
       this.#bytes.set(chunk, this.size);
     }
     this.size += chunk.length;
@@ -37,23 +46,13 @@ export class BodyBuffer {
   free(): void {
     this.#release();
     this.#bytes = none;
-    this.#isOwn = false;
     this.size = 0;
   }
 
-  #grow(room: number): void {
-    if (room > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(room);
-      larger.set(this.bytes);
-      this.#release();
-      this.#bytes = larger;
-      this.#isOwn = true;
-    }
-  }
-
   #release(): void {
-    if (this.#isOwn) {
-      (this.#bytes.buffer as ArrayBuffer).transfer(0);
+    const { buffer, length } = this.#bytes;
+    if (length >= leastFreed && length === buffer.byteLength && buffer instanceof ArrayBuffer) {
+      buffer.transfer(0);
     }
   }
 }

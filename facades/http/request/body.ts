@@ -149,11 +149,10 @@ class Reception implements PacedBody {
   /** Adds a chunk to what is kept. Throws OVERLOADED when there is no room. */
   #keep(chunk: Buffer): void {
     // A body that comes in one piece takes no memory from the budget.
-    const isWhole = chunk.length === this.#declared;
-    if (!isWhole) {
+    if (chunk.length !== this.#declared) {
       this.#lease.resize(this.#buffer.roomFor(chunk.length));
     }
-    this.#buffer.add(chunk, isWhole);
+    this.#buffer.add(chunk);
   }
 
   /** Stops reading until the key is known to be right. `chunk`: it had no room among those of unknown keys. */
