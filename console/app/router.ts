@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { arriveAtEntry, closeDialogs, isAtDialogs, isTakingBack, takeBack } from "../parts/forms/dialog-entry.ts";
 
 const location = signal(readLocation());
 
@@ -8,15 +9,33 @@ export const path = computed(() => location.value.path);
 /** The current query string. */
 export const query = computed(() => new URLSearchParams(location.value.search));
 
-/** Goes to another page of the console, like a link. */
+/** Goes to another page of the console, like a link. Whoever goes out of a dialog leaves it, and its entry to the page. */
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
-  if (options.replace) {
+  const isOut = isAtDialogs();
+  if (isTakingBack() || (isOut && options.replace)) {
+    takeBack(() => navigate(to, options)); // what is replaced is the page's entry
+    return;
+  }
+  if (options.replace || isOut) {
     history.replaceState(null, "", to);
   } else {
     history.pushState(null, "", to);
+  }
+  if (!options.replace) {
     scrollTo(0, 0);
   }
   location.value = readLocation();
+  closeDialogs();
+}
+
+/** Goes out of the console, to the page of somebody else. Whoever comes back finds no dialog. */
+export function leaveFor(url: string): void {
+  if (isAtDialogs()) {
+    window.location.replace(url);
+  } else {
+    window.location.assign(url);
+  }
+  closeDialogs();
 }
 
 /** Changes query parameters and keeps the path, so that filters are in the address. An empty value removes one. */
@@ -36,8 +55,12 @@ export function setQuery(changes: Readonly<Record<string, string>>): void {
 /** Handles clicks on links within the console, and the browser's back and forward buttons. */
 export function startRouter(): void {
   addEventListener("popstate", () => {
+    const before = location.peek();
     location.value = readLocation();
+    const { path: at, search } = location.peek();
+    arriveAtEntry(at === before.path && search === before.search);
   });
+  arriveAtEntry(true);
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link !== null && isOurs(link, event)) {

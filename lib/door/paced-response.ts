@@ -3,6 +3,8 @@ import { toNetwork } from "../net/network.ts";
 import { watchEnd } from "../net/send-whole.ts";
 import type { Door } from "./door.ts";
 import type { ToClient } from "./drain.ts";
+import { hasBody } from "./head.ts";
+import { holdBack, inTurn } from "./held-answer.ts";
 
 /** The answers to requests that a rate counts, or somebody's credential, and those that are shed. */
 const counted = new WeakSet<ServerResponse>();
@@ -17,15 +19,17 @@ type End = (...rest: unknown[]) => unknown;
 /** The responses of a listener. Those that are refusals, or that nothing counts, end at the pace of their client's network. */
 export function pacedResponses(door: Door, toClient: ToClient): typeof ServerResponse {
   return class PacedResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+    /** Whether Node.js closes the connection behind it. Known once it has a head. */
+    declare readonly _last: boolean;
     #isHeld = false;
 
     override end(...rest: unknown[]): this {
       if (this.#isHeld) {
         return this;
       }
-      const { remoteAddress: peer = "" } = this.req.socket;
+      const { req, socket } = this;
       const bound = boundOf(this);
-      const client = bound && toClient(this.req);
+      const client = bound && toClient(req);
       const waitMs = bound === undefined || client === undefined ? 0 : door[bound].take(client, 1);
       if (bound === undefined || client === undefined || waitMs === 0) {
         (super.end as End)(...rest);
@@ -33,17 +37,16 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
       }
       door.refused(bound);
       this.#isHeld = true;
-      const endAt = door.clock.monotonic() + waitMs;
-      const leave = () => {
-        forget();
-        door.connections.keepPlace(peer, endAt - door.clock.monotonic());
-      };
-      const forget = door.clock.after(waitMs, () => {
-        this.off("close", leave);
-        (super.end as End)(...rest);
-        watchEnd(this, () => toNetwork(client), door.unread);
-      });
-      this.once("close", leave);
+      const wait = { ms: waitMs, client, peer: req.socket.remoteAddress ?? "" };
+      const finish = () => void (super.end as End)(...rest);
+      if (socket !== null && this.headersSent && !this._last && (req.complete || !hasBody(req))) {
+        holdBack(this, socket, finish, wait, door);
+      } else {
+        inTurn(this, wait, door, () => {
+          finish();
+          watchEnd(this, () => toNetwork(client), door.unread);
+        });
+      }
       return this;
     }
   };

@@ -1,9 +1,13 @@
+import { toWiderNetwork } from "../net/network.ts";
 import type { Clock } from "../time/clock.ts";
 
 /** Lets new work begin in its turn. */
 export interface Intake {
-  /** Undefined: it begins now. Otherwise resolves in its turn, to false when it is refused. */
-  enter(): Promise<boolean> | undefined;
+  /**
+   * Undefined: it begins now. Otherwise resolves in its turn, to false when it is refused. `address`: tells the client's,
+   * and is called only where it has to wait. `isPatient`: it is never refused.
+   */
+  enter(address: () => string, isPatient?: boolean): Promise<boolean> | undefined;
 }
 
 /** Dependencies of a bounded intake. */
@@ -28,16 +32,26 @@ interface Waiting {
   begin(): void;
 }
 
+/** The requests of a network that wait. */
+interface Line {
+  /** First come, first served. */
+  readonly waiting: Waiting[];
+  /** When it went to the end of the round, on the monotonic clock. */
+  queuedAt: number;
+}
+
 /**
  * Bounds how many requests one turn of the event loop takes in, so that a burst is served one after the other instead of
- * all at once and late. The rest waits here, first come first served, where the wait can be seen: once the first one has
- * waited for too long, newcomers are refused at once, and those that wait already are still served in time.
+ * all at once and late. The rest waits here, where the wait can be seen: the networks around clients take turns, so that a
+ * burst of one makes nobody else wait. Once the first request of a network has waited for too long, or a round of all
+ * takes too long, newcomers are refused at once, and those that wait already are still served in time.
  */
 export class BoundedIntake implements Intake {
   readonly #maxWaitMs: number;
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #nextTurn: (run: () => void) => void;
-  #waiting: Waiting[] = [];
+  /** By network, in the order of their turns. */
+  readonly #lines = new Map<string, Line>();
   #begun = 0;
   #isTurnAwaited = false;
 
@@ -49,26 +63,37 @@ export class BoundedIntake implements Intake {
 
   /** Requests that wait for their turn. */
   get waiting(): number {
-    return this.#waiting.length;
+    return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
-  /** How long the first one has waited, in milliseconds. 0: none waits. */
+  /** How long the one that came first has waited, in milliseconds. 0: none waits. */
   get waitMs(): number {
-    const [first] = this.#waiting;
-    return first === undefined ? 0 : this.#clock.monotonic() - first.since;
+    const now = this.#clock.monotonic();
+    return Math.max(0, ...[...this.#lines.values()].map(({ waiting: [first] }) => now - (first?.since ?? now)));
   }
 
-  enter(): Promise<boolean> | undefined {
+  enter(address: () => string, isPatient = false): Promise<boolean> | undefined {
     this.#awaitTurn();
-    if (this.#waiting.length === 0 && this.#begun < beginningsATurn) {
+    if (this.#lines.size === 0 && this.#begun < beginningsATurn) {
       this.#begun += 1;
       return undefined;
     }
-    if (this.waitMs > this.#maxWaitMs) {
+    const network = toWiderNetwork(address());
+    const now = this.#clock.monotonic();
+    const line = this.#lines.get(network) ?? { waiting: [], queuedAt: now };
+    if (!isPatient && this.#isLate(line, now)) {
       return refused;
     }
-    const since = this.#clock.monotonic();
-    return new Promise((resolve) => this.#waiting.push({ since, begin: () => resolve(true) }));
+    this.#lines.set(network, line);
+    return new Promise((resolve) => line.waiting.push({ since: now, begin: () => resolve(true) }));
+  }
+
+  /** Whether a newcomer has no turn soon, and the first of its network, or who is next, has waited for too long. */
+  #isLate({ waiting, queuedAt }: Line, now: number): boolean {
+    const [next] = this.#lines.values();
+    const since = Math.min(waiting[0]?.since ?? now, next?.queuedAt ?? queuedAt);
+    const ahead = (waiting.length + 1) * this.#lines.size;
+    return ahead >= beginningsATurn && now - since > this.#maxWaitMs; // a turn may be long, and the next one is soon
   }
 
   #awaitTurn(): void {
@@ -80,15 +105,28 @@ export class BoundedIntake implements Intake {
 
   readonly #turn = (): void => {
     this.#isTurnAwaited = false;
-    const next = this.#waiting.splice(0, beginningsATurn);
-    this.#begun = next.length;
-    for (const { begin } of next) {
-      begin();
+    this.#begun = 0;
+    while (this.#lines.size > 0 && this.#begun < beginningsATurn) {
+      this.#beginNext();
     }
-    if (next.length > 0) {
+    if (this.#begun > 0) {
       this.#awaitTurn();
     }
   };
+
+  #beginNext(): void {
+    for (const [network, line] of this.#lines) {
+      this.#lines.delete(network);
+      const next = line.waiting.shift();
+      if (line.waiting.length > 0) {
+        line.queuedAt = this.#clock.monotonic();
+        this.#lines.set(network, line); // at the end of the round
+      }
+      this.#begun += 1;
+      next?.begin();
+      return;
+    }
+  }
 }
 
 const refused = Promise.resolve(false);

@@ -7,6 +7,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { Events } from "./events.ts";
 import { Payments } from "./payments.ts";
 import { Elsewhere } from "./returns/elsewhere.ts";
+import { GiveBack } from "./returns/give-back.ts";
 import { Refunds } from "./returns/refunds.ts";
 import { Withdrawals } from "./returns/withdrawals.ts";
 import { Sweep } from "./sweep.ts";
@@ -18,11 +19,13 @@ export function createCheckout(deps: Dependencies, lease: Pick<WorkLease, "hold"
   const withdrawals = new Withdrawals(deps);
   const elsewhere = new Elsewhere(deps, withdrawals);
   const crossings = new Crossings(deps, customers, payments);
+  const refunds = new Refunds(deps, withdrawals);
   return {
     customers,
     checkouts: new Checkouts(deps, customers),
     autoTopUps: new AutoTopUps(deps),
-    refunds: new Refunds(deps, withdrawals),
+    refunds,
+    giveBack: new GiveBack(deps, refunds, withdrawals),
     events: new Events(deps, payments, elsewhere),
     sweep: new Sweep(deps, { payments, crossings, withdrawals, elsewhere }, lease),
   };

@@ -8,6 +8,7 @@ import type { StandIn } from "../../simulator/stripe/server.ts";
 import type { Session } from "../../simulator/stripe/state.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
+import { reasonOf } from "../support/reason-of.ts";
 import { connectEvents, hasBalance, openShop, openStripe, press, type Shop, usd } from "./shop.ts";
 
 // Payments that try to get more out than was put in: two things at once, and sessions that change after they were opened.
@@ -71,13 +72,28 @@ describe.each(dialects)("on %s", (dialect) => {
     const end = await begin(accountId);
     const held = (await find(accountId)).heldPicoUsd;
     expect(held > 0n).toBe(true);
-    await refundAll(accountId, "while it runs");
+    await refundAll(accountId, "while-it-runs");
     expect(usd(25) - paidBack() >= held).toBe(true);
     expect(await shop.balance(accountId)).toBe(usd(25) - paidBack());
     await end();
     const { balancePicoUsd, debtPicoUsd } = await find(accountId);
     expect(debtPicoUsd).toBe(0n);
     expect(balancePicoUsd < usd(25) - paidBack()).toBe(true);
+  }, 60_000);
+
+  test("what a running answer held goes back through Stripe, too, once closing is asked for again", async () => {
+    const accountId = await shop.account();
+    await buy(accountId);
+    const end = await begin(accountId);
+    const close = () => shop.accounts.closeAccount({ accountId, requestId: "close" });
+    expect(await reasonOf(close())).toBe(Reason.REFUND_EXCEEDS_BALANCE);
+    await end();
+    await eventually("nothing is held", async () => (await find(accountId)).heldPicoUsd === 0n);
+    const left = await shop.balance(accountId);
+    const before = paidBack();
+    expect((await close()).refundedPicoUsd).toBe(left);
+    expect(left - (paidBack() - before) < usd(0.01)).toBe(true); // parts of a cent cannot go back
+    expect(await shop.balance(accountId)).toBe(0n);
   }, 60_000);
 
   test("refunds and answers at once give out no more than came in", async () => {
@@ -88,7 +104,7 @@ describe.each(dialects)("on %s", (dialect) => {
         // read to its end
       }
     };
-    await Promise.allSettled([1, 2, 3, 4].flatMap((at) => [read(), refundAll(accountId, `refund ${at}`)]));
+    await Promise.allSettled([1, 2, 3, 4].flatMap((at) => [read(), refundAll(accountId, `refund-${at}`)]));
     await eventually("nothing is held", async () => (await find(accountId)).heldPicoUsd === 0n);
     const { balancePicoUsd, debtPicoUsd, paidTotalPicoUsd } = await find(accountId);
     expect(debtPicoUsd).toBe(0n);

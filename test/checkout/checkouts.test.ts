@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { CheckoutState } from "#gen/tollgate/payments/v1/checkout_pb.js";
 import { PaymentOutcome } from "#gen/tollgate/payments/v1/payment_event_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
@@ -92,6 +93,25 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await of(usd(5), "018f0000-0000-7000-8000-000000000000")).toBe(Reason.ACCOUNT_NOT_FOUND);
     expect(stripe.requests).toEqual([]);
   }, 60_000);
+
+  test.each(["", "with spaces", "päckchen", "x".repeat(65)])(
+    "the request id %j is refused by name, of checkouts and of refunds",
+    async (requestId) => {
+      const accountId = await shop.account();
+      for (const refused of [
+        shop.payments.createCheckout({ accountId, amountPicoUsd: usd(25), requestId }),
+        shop.payments.refundPayment({ accountId, requestId }),
+      ]) {
+        const detail = await refused.then(
+          () => undefined,
+          (error: unknown) => readDetail(error),
+        );
+        expect(detail).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "request_id" });
+      }
+      expect(stripe.requests).toEqual([]);
+    },
+    60_000,
+  );
 
   test("the limit of 24 hours counts what was paid", async () => {
     const accountId = await shop.account();

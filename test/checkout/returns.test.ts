@@ -93,7 +93,7 @@ describe.each(dialects)("on %s", (dialect) => {
   /** Buys credit, and returns the payment at the provider. */
   const buy = async (accountId: string, amount = 25): Promise<string> => {
     const before = await shop.balance(accountId);
-    const requestId = `buy ${++bought}`;
+    const requestId = `buy-${++bought}`;
     const { url: page, checkoutId } = await shop.payments.createCheckout({
       accountId,
       amountPicoUsd: usd(amount),
@@ -128,6 +128,40 @@ describe.each(dialects)("on %s", (dialect) => {
     expect([...stripe.state.refunds.values()]).toHaveLength(1);
   });
 
+  test("what Stripe does not pay back keeps an account open to its people and the money in it, and closing goes on", async () => {
+    const accountId = await shop.account();
+    const reference = await buy(accountId);
+    const { key } = await shop.accounts.createKey({ accountId });
+    const isKept = async () => (await shop.accounts.getKey({ keyId: key?.id ?? "" })).key?.revokedAt === undefined;
+    const close = () => shop.accounts.closeAccount({ accountId, requestId: "close" });
+    stripe.events.faults.lose = true;
+    const { id } = stripe.bank.refund(reference, undefined); // in the dashboard, of which nobody has told yet
+    await expect(close()).rejects.toThrow(
+      /^\[unavailable\] 25\.00 USD could not be paid back and are in the account again: /,
+    );
+    expect(await shop.balance(accountId)).toBe(usd(25));
+    expect((await shop.accounts.getAccount({ accountId })).account?.frozen).toBe(true);
+    expect(await isKept()).toBe(true);
+    stripe.bank.failRefund(id);
+    expect((await close()).refundedPicoUsd).toBe(usd(25));
+    expect([...stripe.state.refunds.values()].map(({ status }) => status)).toEqual(["failed", "succeeded"]);
+    expect(await shop.balance(accountId)).toBe(0n);
+    expect(await isKept()).toBe(false);
+  }, 60_000);
+
+  test("closing that Stripe does not answer goes on with the refund that it began, by whatever request", async () => {
+    const accountId = await shop.account();
+    await buy(accountId);
+    stripe.events.faults.lose = true;
+    Object.assign(stripe.faults, { failing: Number.POSITIVE_INFINITY, path: "/v1/refunds" });
+    const close = (requestId: string) => shop.accounts.closeAccount({ accountId, requestId });
+    expect(await reasonOf(close("first"))).toBe(Reason.PAYMENT_PROVIDER_FAILED);
+    expect(await shop.balance(accountId)).toBe(0n);
+    stripe.faults.failing = 0;
+    expect((await close("second")).refundedPicoUsd).toBe(usd(25));
+    expect([...stripe.state.refunds.values()].map(({ amount }) => amount)).toEqual([2500]);
+  }, 60_000);
+
   test("a refund goes back through Stripe, once however often it is asked for", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);
@@ -144,7 +178,7 @@ describe.each(dialects)("on %s", (dialect) => {
     const accountId = await shop.account();
     const reference = await buy(accountId);
     await buy(accountId, 40);
-    expect(await reasonOf(refund(reference, 26, "too much"))).toBe(Reason.REFUND_EXCEEDS_BALANCE);
+    expect(await reasonOf(refund(reference, 26, "too-much"))).toBe(Reason.REFUND_EXCEEDS_BALANCE);
     await takeByHand(accountId, 60);
     expect(await reasonOf(refund(reference, 25, "spent"))).toBe(Reason.REFUND_EXCEEDS_BALANCE);
     expect(await refund(reference)).toMatchObject([{ amountPicoUsd: usd(5) }]);

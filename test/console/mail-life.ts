@@ -39,7 +39,7 @@ export async function liveByMail(stage: Stage, server: MailServer): Promise<Life
   // Mail programs open a tab of its own.
   const tab = await context.newPage();
   await tab.goto(path);
-  await tab.getByRole("button", { name: "Accept the invitation" }).waitFor();
+  await tab.getByRole("alert").getByText("The invitation was used or revoked").waitFor();
   const opened = new URL(tab.url()).pathname;
   await tab.close();
   const offered = await readChoice(page);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { goBackFromDialogs } from "./back-life.ts";
 import { leaveAccount } from "./leave-life.ts";
 import { liveWithPasskeys } from "./passkey-life.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -32,3 +33,8 @@ test("a member leaves an account, which is gone from the console, and its only o
   expect(owner).toBe("Owner");
   expect(stage.complaints).toEqual([]);
 }, 60_000);
+
+test("Back closes a dialog and stays on its page, keeps what is shown once, and leads out at once without a dialog", async () => {
+  expect(await goBackFromDialogs(stage)).toEqual([]);
+  expect(stage.complaints).toEqual([]);
+}, 120_000);

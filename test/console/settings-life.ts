@@ -19,7 +19,7 @@ export async function steerBySettings(stage: Stage): Promise<Life> {
   await using receiver = await Receiver.start();
   const { tollgate } = stage;
   await tollgate.admin("webhooks", "create", "--url", receiver.url, "--events", "account.topped_up");
-  const operator = await tollgate.admin("operators", "create", "--name", "Grace", "--role", "reader");
+  const operator = await tollgate.admin("operators", "create", "--name", "Murray", "--role", "reader");
   const { token } = operator as { token: string };
   const { context, page } = await stage.visit();
   await page.goto(await stage.makeLink());
@@ -48,11 +48,11 @@ export async function steerBySettings(stage: Stage): Promise<Life> {
   await endpoint.waitFor({ state: "detached" });
 
   const ended = await endSession(stage, page, token, (row) => press(row, "End", /has ended/));
-  await page.getByRole("button", { name: "Revoke Grace" }).click();
+  await page.getByRole("button", { name: "Revoke Murray" }).click();
   await press(page.getByRole("dialog"), "Revoke", /revoked/);
-  const grace = page.getByRole("table", { name: "Operators" }).getByRole("row").filter({ hasText: "Grace" });
-  await grace.getByText("Revoked").waitFor();
-  const revoked = (await grace.locator(".badge").textContent()) ?? "";
+  const murray = page.getByRole("table", { name: "Operators" }).getByRole("row").filter({ hasText: "Murray" });
+  await murray.getByText("Revoked").waitFor();
+  const revoked = (await murray.locator(".badge").textContent()) ?? "";
 
   await page.getByRole("button", { name: "Show defaults, too" }).click();
   await page.getByRole("button", { name: "Only what differs from the default" }).waitFor();
@@ -81,7 +81,7 @@ async function endSession(
   await other.page.getByRole("button", { name: "Sign in", exact: true }).click();
   await other.page.waitForURL("**/overview");
   await page.reload();
-  await end(page.getByRole("table", { name: "Sessions" }).getByRole("row").filter({ hasText: "Grace" }));
+  await end(page.getByRole("table", { name: "Sessions" }).getByRole("row").filter({ hasText: "Murray" }));
   await other.page.goto("/settings");
   await other.page.waitForURL(/\/sign-in/);
   await other.context.close();

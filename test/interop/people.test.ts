@@ -20,6 +20,15 @@ const secrets = { TOLLGATE_OPERATOR_TOKEN: draw(), TOLLGATE_KEY_PEPPER: draw() }
 const newDatabase = databases();
 const { VIEWER, DEVELOPER, OWNER } = MemberRole;
 
+/** The reason of a refusal, and its words. */
+async function answerOf(call: Promise<unknown>): Promise<readonly [string | undefined, string]> {
+  const error = await call.then(
+    () => undefined,
+    (refusal: unknown) => refusal,
+  );
+  return [await outcomeOf(call), error instanceof Error ? error.message : ""];
+}
+
 let people = 0;
 describe.each(dialects)("%s", (dialect) => {
   let services: Omit<Service, "idle">[];
@@ -250,6 +259,44 @@ describe.each(dialects)("%s", (dialect) => {
     });
     const guest = await signIn({});
     expect(await outcomeOf(guest.people.leaveAccount({}, guest.credential))).toBe("ACCOUNT_NOT_FOUND");
+  });
+
+  test("who may use an invitation sees account, role, inviter and end before; nobody else sees more than by using it", async () => {
+    const { accountId, owner } = await own();
+    await owner.accounts.updateAccount({ name: "Ours" }, owner.credential);
+    const invite = (email = "") => owner.people.createInvitation({ role: DEVELOPER, email }, owner.credential);
+    const [open, named] = [await invite(), await invite("ada@example.com")];
+    const guest = await signIn({});
+    const { person } = await owner.people.getPerson({}, owner.credential);
+    const look = (token: string, by = guest) => by.people.getInvitation({ token }, by.credential);
+    expect(await look(open.token)).toMatchObject({
+      accountName: "Ours",
+      role: DEVELOPER,
+      inviterName: person?.name,
+      expiresAt: open.invitation?.expiresAt,
+    });
+    const ada = await signIn({}, "ada@example.com");
+    expect(await look(named.token, ada)).toMatchObject({ accountName: "Ours" });
+    const byOperator = await operator.people.createInvitation({ accountId, role: VIEWER });
+    expect(await look(byOperator.token)).toMatchObject({ role: VIEWER, inviterName: "" });
+
+    await guest.people.acceptInvitation({ token: open.token }, guest.credential);
+    const unverified = await signIn({}, "ada@example.com", false);
+    for (const [token, by] of [
+      [open.token, ada],
+      ["tgin_guessed", guest],
+      ["", guest],
+      [named.token, guest],
+      [named.token, unverified],
+    ] as const) {
+      const used = await answerOf(by.people.acceptInvitation({ token }, by.credential));
+      expect(await answerOf(look(token, by))).toEqual(used);
+      expect(used[0]).toMatch(/INVITATION_NOT_FOUND|PERMISSION_DENIED/);
+    }
+    const key = calls((await owner.accounts.createKey({}, owner.credential)).secret);
+    expect(await outcomeOf(key.people.getInvitation({ token: named.token }, key.credential))).toBe("PERMISSION_DENIED");
+    const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
+    expect(auditEvents.filter(({ method }) => method.endsWith("GetInvitation"))).toEqual([]);
   });
 
   test("a removed member's sessions, management keys and invitations end, here at once and soon on every core", async () => {

@@ -48,6 +48,8 @@ export function Finder() {
 interface Way {
   readonly to: string;
   readonly name: string;
+  /** What else it is known by. Of a key: what is seen of its secret. */
+  readonly mark?: string;
   readonly kind: string;
 }
 
@@ -63,7 +65,6 @@ function FinderDialog() {
     const ways = found.data ?? (await search(wanted, new AbortController().signal));
     const [way] = [...ways, ...pages(wanted)];
     if (way !== undefined) {
-      close();
       navigate(way.to);
     }
   };
@@ -84,7 +85,7 @@ function FinderDialog() {
           hasFocus
           hint="Of a key, its last four characters are enough. Enter opens the first."
         />
-        <Answer query={found}>{(ways) => <Ways ways={[...ways, ...pages(wanted)]} onOpen={close} />}</Answer>
+        <Answer query={found}>{(ways) => <Ways ways={[...ways, ...pages(wanted)]} />}</Answer>
         <div class="actions">
           <button type="button" onClick={close}>
             Close
@@ -95,14 +96,14 @@ function FinderDialog() {
   );
 }
 
-function Ways({ ways, onOpen }: { readonly ways: readonly Way[]; readonly onOpen: () => void }) {
+function Ways({ ways }: { readonly ways: readonly Way[] }) {
   return (
     <>
       <ul class="finder-list" aria-label="Found">
         {ways.map((way) => (
           <li key={`${way.kind} ${way.to} ${way.name}`}>
-            <a href={way.to} onClick={onOpen}>
-              <span class="small muted">{way.kind}</span> <Clip text={way.name} />
+            <a href={way.to}>
+              <span class="small muted">{way.kind}</span> <Clip text={way.name} /> {way.mark}
             </a>
           </li>
         ))}
@@ -121,7 +122,8 @@ async function search(text: string, signal: AbortSignal): Promise<readonly Way[]
   const { found } = await find.findAnything({ text, pageSize: 8 }, { signal });
   return found.map((one: Found) => ({
     to: pageOfFound(one),
-    name: [one.name || one.id, one.mark].filter(Boolean).join(" "),
+    name: one.name || one.id,
+    mark: one.mark,
     kind: one.kind,
   }));
 }

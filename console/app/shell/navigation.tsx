@@ -1,3 +1,4 @@
+import { Name } from "../../parts/figures/name.tsx";
 import { path } from "../router.ts";
 import { type Audience, isAllowed } from "../routes.ts";
 import { isCustomer, session, signOut } from "../session.ts";
@@ -90,7 +91,7 @@ export function Navigation() {
       ))}
       <div class="who">
         <p class="small muted">
-          {session.value?.name || "Customer"}
+          <Name text={session.value?.name || "Customer"} />
           {session.value?.name && <span class="role">{session.value.memberRole || session.value.role}</span>}
         </p>
         <button type="button" class="quiet" onClick={() => void signOut()}>

@@ -4,11 +4,11 @@ interface Props {
   readonly isShort?: boolean;
 }
 
-/** A text of any length on one line. Its end is cut where there is no room; the title has all of it. */
+/** A text of any length on one line, of either writing direction. Its end is cut where there is no room; the title has all of it. */
 export function Clip({ text, isShort = false }: Props) {
   return (
-    <span class={isShort ? "clip short" : "clip"} title={text}>
+    <bdi class={isShort ? "clip short" : "clip"} title={text}>
       {text}
-    </span>
+    </bdi>
   );
 }

@@ -32,7 +32,9 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
 export function Copyable({ text, what }: { readonly text: string; readonly what: string }) {
   return (
     <div class="copyable">
-      <code class="wrap-anywhere">{text}</code>
+      <code class="wrap-anywhere" dir="auto">
+        {text}
+      </code>
       <CopyButton text={text} what={what} />
     </div>
   );

@@ -3,6 +3,7 @@ import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { accounts } from "../../contract/clients.ts";
 import { isId } from "../../format/ids.ts";
 import { useQuery } from "../calls/use-query.ts";
+import { Name } from "../figures/name.tsx";
 
 interface Props {
   readonly label: string;
@@ -41,7 +42,13 @@ export function AccountField({ label, value, onInput }: Props) {
         ))}
       </datalist>
       <p id={`${id}-hint`} class="hint">
-        {chosen?.name ? <strong>{chosen.name}</strong> : "The account's id; type how its name begins to find it."}
+        {chosen?.name ? (
+          <strong>
+            <Name text={chosen.name} />
+          </strong>
+        ) : (
+          "The account's id; type how its name begins to find it."
+        )}
       </p>
     </div>
   );

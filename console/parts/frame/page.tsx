@@ -1,8 +1,10 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { isolate } from "../../../lib/text/isolate.ts";
 import { readAge } from "../../contract/age.ts";
 import { siteName } from "../../contract/site.ts";
+import { Name } from "../figures/name.tsx";
 import { Time } from "../figures/time.tsx";
 
 interface Props {
@@ -22,7 +24,7 @@ interface Props {
 /** The frame and heading of every page. */
 export function Page({ title, aside, actions, parent, lead, children }: Props) {
   useEffect(() => {
-    document.title = `${title} · ${siteName()}`;
+    document.title = `${isolate(title)} · ${siteName()}`;
   }, [title]);
   return (
     <>
@@ -34,7 +36,9 @@ export function Page({ title, aside, actions, parent, lead, children }: Props) {
             </a>
           )}
           <div class="title-row">
-            <h1 tabIndex={-1}>{title}</h1>
+            <h1 tabIndex={-1}>
+              <Name text={title} />
+            </h1>
             {aside}
           </div>
           {lead && <p class="lead">{lead}</p>}

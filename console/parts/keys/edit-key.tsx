@@ -5,6 +5,7 @@ import { accounts } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
+import { KeyName } from "./key-name.tsx";
 import { LimitFields } from "./limit-fields.tsx";
 import { findChanged, fromKey, toLimits } from "./limit-texts.ts";
 
@@ -29,7 +30,14 @@ export function EditKey({ apiKey, onClose, onDone }: Props) {
     say("The key is saved.");
   };
   return (
-    <Dialog title={`Limits of ${apiKey.name || `…${apiKey.last4}`}`} onClose={onClose}>
+    <Dialog
+      title={
+        <>
+          Limits of <KeyName apiKey={apiKey} />
+        </>
+      }
+      onClose={onClose}
+    >
       <ActionForm verb="Save" send={send} onCancel={onClose}>
         <Field label="Name" name="name" value={name} onInput={setName} maxLength={200} />
         <LimitFields limits={limits} onChange={setLimits} />

@@ -3,6 +3,7 @@ import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
+import { KeyName } from "./key-name.tsx";
 
 interface Props {
   readonly apiKey: ApiKey;
@@ -18,7 +19,14 @@ export function RevokeKey({ apiKey, onClose, onDone }: Props) {
     say("The key is revoked.");
   };
   return (
-    <Dialog title={`Revoke ${apiKey.name || `…${apiKey.last4}`}`} onClose={onClose}>
+    <Dialog
+      title={
+        <>
+          Revoke <KeyName apiKey={apiKey} />
+        </>
+      }
+      onClose={onClose}
+    >
       <ActionForm verb="Revoke" send={send} onCancel={onClose} isGrave>
         <p>
           Programs that use <code>{`${apiKey.prefix}…${apiKey.last4}`}</code> are refused, here at once and everywhere

@@ -5,6 +5,7 @@ import { useRequestId } from "../../contract/request-id.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Select } from "../forms/field.tsx";
+import { KeyName } from "./key-name.tsx";
 import { Secret } from "./secret.tsx";
 
 interface Props {
@@ -33,7 +34,15 @@ export function RotateKey({ apiKey, onClose, onCreated }: Props) {
   };
   return (
     <Dialog
-      title={secret === "" ? `Rotate ${apiKey.name || `…${apiKey.last4}`}` : "The new key"}
+      title={
+        secret === "" ? (
+          <>
+            Rotate <KeyName apiKey={apiKey} />
+          </>
+        ) : (
+          "The new key"
+        )
+      }
       onClose={onClose}
       isKept={secret !== ""}
     >

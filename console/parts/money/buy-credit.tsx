@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { GetPaymentOptionsResponse } from "#gen/tollgate/payments/v1/payment_options_pb.js";
-import { path } from "../../app/router.ts";
+import { leaveFor, path } from "../../app/router.ts";
 import { mayPay } from "../../app/session.ts";
 import { payments } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
@@ -52,9 +52,7 @@ function Buying({ accountId, options, onClose }: Props & { readonly onClose: () 
       requestId: `${requestId}-${amountPicoUsd}`,
       returnUrl: location.origin + path.value,
     });
-    location.assign(url);
-    // Whoever comes back by the browser's own button begins anew.
-    onClose();
+    leaveFor(url);
   };
   return (
     <Dialog title="Buy credit" onClose={onClose}>

@@ -1,4 +1,4 @@
-import { path } from "../../app/router.ts";
+import { leaveFor, path } from "../../app/router.ts";
 import { payments } from "../../contract/clients.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
@@ -24,7 +24,7 @@ export function Invoices({ accountId, version }: Props) {
   );
   const openPortal = async (): Promise<void> => {
     const { url } = await payments.createPortalSession({ accountId, returnUrl: location.origin + path.value });
-    location.assign(url);
+    leaveFor(url);
   };
   return (
     <Section title="Invoices" actions={<ActionButton act={openPortal}>Card, address and tax id</ActionButton>}>

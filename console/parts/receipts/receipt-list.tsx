@@ -4,13 +4,13 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { metering } from "../../contract/clients.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { loadAccountNames } from "../account/account-names.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../figures/amount.tsx";
 import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
-import { loadAccountNames } from "./account-names.ts";
 import { ReceiptStatusBadge } from "./receipt-status.tsx";
 
 type Filter = Pick<

@@ -31,6 +31,8 @@ export class Crossings {
   readonly #deps: Dependencies;
   readonly #customers: Customers;
   readonly #payments: Payments;
+  /** Accounts whose charge was too small, and when that was by the monotonic clock: the time of day may be set forward. */
+  readonly #answered = new Map<string, number>();
 
   constructor(deps: Dependencies, customers: Customers, payments: Payments) {
     this.#deps = deps;
@@ -71,11 +73,21 @@ export class Crossings {
   async #judge(seen: AutoTopUp, balance: bigint, now: Date): Promise<void> {
     const { accountId, below, crossing, notBefore, declines } = seen;
     if (balance < BigInt(below)) {
-      await ((notBefore ?? now) > now ? undefined : this.#cross(seen, balance));
+      await ((notBefore ?? now) > now || this.#rests(seen) ? undefined : this.#cross(seen, balance));
     } else if (notBefore && declines === 0) {
       const answered = { accountId, crossing, charging: null, declines };
       await this.#deps.storage.orm.em.fork().nativeUpdate(AutoTopUp, answered, { notBefore: null });
     }
+  }
+
+  /** Whether a charge that was too small was made less than its rest ago, and the balance has not been at its bound since. */
+  #rests({ accountId, notBefore }: AutoTopUp): boolean {
+    const at = this.#answered.get(accountId);
+    const isResting = at !== undefined && notBefore !== null && this.#deps.clock.monotonic() - at < answeredMs;
+    if (!isResting) {
+      this.#answered.delete(accountId);
+    }
+    return isResting;
   }
 
   async #cross(seen: AutoTopUp, balance: bigint): Promise<void> {
@@ -92,6 +104,7 @@ export class Crossings {
     }
     const charge = await this.#take(seen, balance);
     if (charge !== undefined) {
+      this.#answered.set(accountId, this.#deps.clock.monotonic());
       await this.carryOn(charge);
     }
   }

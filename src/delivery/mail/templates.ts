@@ -1,3 +1,4 @@
+import { isolate } from "#lib/text/isolate.ts";
 import { isMailKind, type MailKind, mailKinds } from "./kinds.ts";
 
 /** The texts of templates by their files' names, such as "low-balance.txt". */
@@ -96,10 +97,10 @@ function tells(paragraph: string, values: Readonly<Record<string, string>>): boo
   return named.length === 0 || named.some((value) => value !== "");
 }
 
-/** Values are lines: whoever chose a value cannot write paragraphs of their own. */
+/** Values are lines: whoever chose a value writes no paragraphs of their own, and turns nothing around it. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(placeholder, (_, name: string) =>
-    name === "body" ? (values[name] ?? "") : (values[name] ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " "),
+    name === "body" ? (values[name] ?? "") : isolate((values[name] ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ")),
   );
 }
 

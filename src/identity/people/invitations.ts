@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -6,6 +7,7 @@ import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
 import type { Random } from "#lib/ids/random.ts";
 import { invalid } from "#lib/ids/validate-id.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { Account } from "#src/storage/entities/account.ts";
 import { Invitation } from "#src/storage/entities/people/invitation.ts";
 import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
 import { Person } from "#src/storage/entities/people/person.ts";
@@ -27,6 +29,13 @@ export interface NewInvitation {
   readonly email: string | null;
   /** Null: an operator. */
   readonly invitedBy: string | null;
+}
+
+/** What an invitation gives, for whoever may use it. */
+export interface Offer extends Pick<Invitation, "role" | "expiresAt"> {
+  readonly accountName: string;
+  /** Empty: an operator invited, or somebody without a name. */
+  readonly inviterName: string;
 }
 
 /** Dependencies. */
@@ -87,6 +96,17 @@ export class Invitations {
     await inTransaction(this.#dependencies.storage, (em) => em.nativeDelete(Invitation, where));
   }
 
+  /** What an invitation gives. Throws INVITATION_NOT_FOUND, and PERMISSION_DENIED when it names another address. */
+  async look(token: string, personId: string): Promise<Offer> {
+    const em = this.#dependencies.storage.orm.em.fork();
+    const { accountId, role, invitedBy, expiresAt } = await findUsable(em, this.#unused(token), personId);
+    const [account, inviter] = await Promise.all([
+      em.findOneOrFail(Account, accountId),
+      invitedBy ? em.findOne(Person, invitedBy) : null,
+    ]);
+    return { role, expiresAt, accountName: account.name, inviterName: inviter?.name ?? "" };
+  }
+
   /**
    * Gives a person the place that an invitation names, once. Throws INVITATION_NOT_FOUND, PERMISSION_DENIED when it
    * names another address, and INVALID_ARGUMENT for somebody who has a place in the account already.
@@ -96,16 +116,11 @@ export class Invitations {
     personId: string,
     alongside: (em: SqlEntityManager, member: Member) => Promise<void>,
   ): Promise<Member> {
-    if (!(token.startsWith(prefix) && isChecked(token))) {
-      return refuse();
-    }
     const { storage, random } = this.#dependencies;
     const now = this.#now();
-    const unused = { digest: toDigest(token), usedAt: null, expiresAt: { $gt: now } };
+    const unused = this.#unused(token);
     return inTransaction(storage, async (em) => {
-      const found = (await em.findOne(Invitation, unused)) ?? refuse();
-      const { accountId, role, email } = found;
-      requireAddress(email ?? null, await em.findOneOrFail(Person, personId));
+      const { accountId, role } = await findUsable(em, unused, personId);
       await lockAccount(em, accountId);
       if ((await em.count(Member, { accountId, personId })) > 0) {
         throw invalid("token", "You have a place in that account already.");
@@ -126,9 +141,27 @@ export class Invitations {
     return { accountId, usedAt: null, expiresAt: { $gt: this.#now() } };
   }
 
+  /** Selects the invitation of a token that can be used. Throws INVITATION_NOT_FOUND for what cannot be a token. */
+  #unused(token: string) {
+    return token.startsWith(prefix) && isChecked(token)
+      ? { digest: toDigest(token), usedAt: null, expiresAt: { $gt: this.#now() } }
+      : refuse();
+  }
+
   #now(): Date {
     return new Date(this.#dependencies.clock.now());
   }
+}
+
+/** Throws INVITATION_NOT_FOUND, and PERMISSION_DENIED when it names another address than the person's. */
+async function findUsable(
+  em: SqlEntityManager,
+  unused: FilterQuery<Invitation>,
+  personId: string,
+): Promise<Invitation> {
+  const found = (await em.findOne(Invitation, unused)) ?? refuse();
+  requireAddress(found.email ?? null, await em.findOneOrFail(Person, personId));
+  return found;
 }
 
 /** Throws PERMISSION_DENIED unless a person's verified address is the one that an invitation names. */

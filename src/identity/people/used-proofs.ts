@@ -7,6 +7,12 @@ import { UsedProof } from "#src/storage/entities/people/person.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 
+/**
+ * How long after its end a proof is remembered, in milliseconds: a clock that was ahead and goes back makes what had ended
+ * good again, and never a second time.
+ */
+const keptMs = 86_400_000;
+
 /** Remembers what has signed somebody in, so that it does so once, on whatever core. */
 export class UsedProofs {
   readonly #storage: Storage;
@@ -21,7 +27,7 @@ export class UsedProofs {
   async use(proof: string, until: number): Promise<void> {
     try {
       await inTransaction(this.#storage, async (em) => {
-        await em.nativeDelete(UsedProof, { until: { $lte: new Date(this.#clock.now()) } });
+        await em.nativeDelete(UsedProof, { until: { $lte: new Date(this.#clock.now() - keptMs) } });
         await em.insert(UsedProof, { id: hash("sha256", proof), until: new Date(until) });
       });
     } catch (error) {

@@ -30,7 +30,10 @@ export interface Dependencies {
   readonly freeGrant: PicoUsd;
   /** Empties an account that is closed of its people, their sessions, its invitations and its keys. */
   readonly removePeople: (accountId: string) => Promise<void>;
-  /** Gives what an account paid through the payment provider and did not spend back through it. In pico-USD. */
+  /**
+   * Gives what an account paid through the payment provider and did not spend back through it. In pico-USD. Throws
+   * PAYMENT_PROVIDER_FAILED where a part of it did not go back.
+   */
   readonly giveBack: (accountId: string, requestId: string) => Promise<bigint>;
   /** Ids of the served models. */
   readonly models: () => readonly string[];

@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { GetInvitationResponseSchema } from "#gen/tollgate/people/v1/people_requests_pb.js";
 import type { InvitationSchema, MemberSchema, PasskeySchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import type { Offer } from "#src/identity/people/invitations.ts";
 import type { NamedMember } from "#src/identity/people/members.ts";
 import type { Passkey } from "#src/identity/people/passkeys/passkeys.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
@@ -49,4 +51,10 @@ export function invitationMessage(invitation: Invitation): MessageInitShape<type
     createdAt: timestampFromDate(invitation.createdAt),
     expiresAt: timestampFromDate(invitation.expiresAt),
   };
+}
+
+/** What an invitation gives, as a message of the contract. */
+export function offerMessage(offer: Offer): MessageInitShape<typeof GetInvitationResponseSchema> {
+  const { accountName, role, inviterName, expiresAt } = offer;
+  return { accountName, role: toMemberRole(role), inviterName, expiresAt: timestampFromDate(expiresAt) };
 }

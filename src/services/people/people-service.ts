@@ -21,7 +21,7 @@ import { isMailedEvent, mailedEvents } from "#src/storage/outbox/types.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
-import { invitationMessage, memberMessage, passkeyMessage, personMessage } from "./messages.ts";
+import { invitationMessage, memberMessage, offerMessage, passkeyMessage, personMessage } from "./messages.ts";
 
 /** Dependencies. */
 export interface Dependencies {
@@ -143,6 +143,10 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
       noteBefore(context, InvitationSchema, invitationMessage(found));
       await invitations.revoke(found.id);
       return {};
+    },
+
+    async getInvitation({ token }, context) {
+      return offerMessage(await invitations.look(token, toPersonId(context)));
     },
 
     async acceptInvitation({ token }, context) {

@@ -31,6 +31,16 @@ test("a value cannot begin a paragraph or a header of its own", async () => {
   expect(html.match(/<a href="[^"]*"/g)).toEqual(['<a href="https://console.example.com"']);
 });
 
+test("a name that is written from right to left turns nothing around it", async () => {
+  const templates = new Templates(await readTemplates(undefined), facts);
+  const account = "\u05d0\u05d3\u05d4 (1)";
+  const { subject, text, html } = templates.render("balance-exhausted", { account, balance_usd: "0" });
+  const apart = `\u2068${account}\u2069`;
+  expect(subject).toBe(`${apart}: the balance is used up`);
+  expect(text).toContain(`The balance of ${apart} is 0 USD`);
+  expect(html).toContain(`The balance of ${apart} is 0 USD`);
+});
+
 test("a paragraph that names only what is empty is left out", async () => {
   const templates = new Templates(await readTemplates(undefined), { ...facts, console: "" });
   const { text } = templates.render("low-balance", { account: "Ada", balance_usd: "1", threshold_usd: "2" });

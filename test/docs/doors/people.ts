@@ -7,7 +7,7 @@ export const peopleDoors: Readonly<Record<string, Doors>> = {
       ...["PeopleService.GetPerson", "PeopleService.UpdatePerson name", "PeopleService.ListAccounts > accounts.role"],
       ...["PeopleService.UpdatePerson mails", "PeopleService.GetPerson > mailed_events"],
       ...["PeopleService.ListMembers > members.role", "PeopleService.SetMemberRole role", "PeopleService.RemoveMember"],
-      ...["PeopleService.LeaveAccount"],
+      ...["PeopleService.LeaveAccount", "PeopleService.GetInvitation > inviter_name"],
       ...["PeopleService.CreateInvitation email", "PeopleService.ListInvitations > invitations.expires_at"],
       ...["PeopleService.ListPasskeys > passkeys.used_at", "PeopleService.BeginPasskey name"],
       ...["PeopleService.FinishPasskey", "PeopleService.RemovePasskey passkey_id"],

@@ -52,7 +52,6 @@ export const failoverMutations: readonly Mutation[] = within(
       replace: "53[023]00|",
       breaks: "journals promise what ends, no charge is given up, and calls that must write get 503",
       tests: ["availability/unreachable", "postgresql/full-disk"],
-      isShort: true,
     },
     {
       name: "a database that ends or recovers refuses charges for good",
@@ -61,7 +60,6 @@ export const failoverMutations: readonly Mutation[] = within(
       replace: "",
       breaks: "Running streams go on. They are charged from the journal once the database is back, each once.",
       tests: ["availability/unreachable"],
-      isShort: true,
     },
   ],
 );

@@ -37,6 +37,14 @@ export const historyMutations: readonly Mutation[] = [
       worlds: ["leaving"],
     },
     {
+      name: "a day is sealed whose sums of usage do not add up",
+      file: "books/seals/seal-day.ts",
+      find: "return findings.length > 0 ? { findings } : { seal:",
+      replace: "return findings.length > 1e9 ? { findings } : { seal:",
+      breaks: "its receipts and the sums of its usage are proved once more and sealed",
+      tests: ["books/seals/sealer"],
+    },
+    {
       name: "a day leaves whose seal a failover has lost",
       file: "retention/retention.ts",
       find: "if (seal?.receipts !== receipts || seal.costHigh !== costHigh || seal.costLow !== costLow) {",

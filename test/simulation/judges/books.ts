@@ -1,5 +1,6 @@
 import { budgetRules } from "#src/money/books/proof/budget-rules.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { everything, inScope } from "#src/money/books/proof/scope.ts";
 import { judgesStorage } from "../database/storage.ts";
 import type { World } from "../world.ts";
 
@@ -20,7 +21,7 @@ export async function judgeBooks({ server, history }: World): Promise<void> {
     history.violation("books", `the books do not add up: ${told.join("; ")}`);
   }
   for (const { name, sql } of countingRules) {
-    const [found] = server.tables.all<object>(sql);
+    const [found] = server.tables.all<object>(inScope(sql, everything, "sqlite"));
     if (found !== undefined) {
       history.violation("counted budgets", `${name}: ${JSON.stringify(found)}`);
     }

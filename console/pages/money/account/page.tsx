@@ -7,6 +7,7 @@ import { Answer } from "../../../parts/calls/answer.tsx";
 import { useQuery } from "../../../parts/calls/use-query.ts";
 import { Badge } from "../../../parts/figures/badge.tsx";
 import { CopyButton } from "../../../parts/figures/copy.tsx";
+import { Name } from "../../../parts/figures/name.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
 import { Tabs, tabOf } from "../../../parts/frame/tabs.tsx";
 import { Keys } from "../../../parts/keys/keys.tsx";
@@ -52,7 +53,12 @@ function Shown({ account, onChanged }: { readonly account: Account; readonly onC
     <>
       {account.frozen && (
         <p class="notice bad">
-          Nothing new runs for this account. {account.frozenReason === "" ? "" : `Reason: ${account.frozenReason}`}
+          Nothing new runs for this account.{" "}
+          {account.frozenReason !== "" && (
+            <>
+              Reason: <Name text={account.frozenReason} />
+            </>
+          )}
         </p>
       )}
       <Spending accountId={account.id} />

@@ -1,4 +1,3 @@
-import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Member } from "#gen/tollgate/people/v1/person_pb.js";
 import { people } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
@@ -8,6 +7,7 @@ import { Clip } from "../../../parts/figures/clip.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
+import { roleNames } from "../../../parts/people/roles.ts";
 
 /** The people who have a place in an account. Its owners change them on their own page. */
 export function People({ accountId }: { readonly accountId: string }) {
@@ -32,9 +32,13 @@ export function People({ accountId }: { readonly accountId: string }) {
               rows={rows}
               keyOf={({ personId }) => personId}
               columns={[
-                { name: "Name", isHeader: true, show: ({ name, personId }) => <Clip text={name || personId} /> },
+                {
+                  name: "Name",
+                  isHeader: true,
+                  show: (member) => <Clip text={member.name || member.email || member.personId} />,
+                },
                 { name: "E-mail", show: ({ email }) => <Clip text={email} /> },
-                { name: "Role", show: ({ role }) => MemberRole[role].toLowerCase() },
+                { name: "Role", show: ({ role }) => roleNames[role] },
                 { name: "Since", isNumber: true, isOptional: true, show: ({ createdAt }) => <Time at={createdAt} /> },
               ]}
             />

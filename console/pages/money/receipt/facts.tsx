@@ -2,6 +2,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../../app/session.ts";
 import { formatMs, toMs } from "../../../format/time.ts";
 import { Facts } from "../../../parts/figures/facts.tsx";
+import { Named } from "../../../parts/figures/name.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
 import { nameOfSurface } from "../../../parts/requests/surfaces.ts";
@@ -17,12 +18,11 @@ const endings: Readonly<Record<string, string>> = {
 /** All other facts about the request. */
 export function RequestFacts({ receipt, known }: { readonly receipt: Receipt; readonly known: Known }) {
   const { firstToken, duration, settledAt, finishReason, accountId, keyId, server, surface, streamed } = receipt;
-  const name = known.account || <code>{accountId}</code>;
-  const account = isCustomer.value ? name : <a href={`/accounts/${accountId}`}>{name}</a>;
+  const path = isCustomer.value ? undefined : `/accounts/${accountId}`;
   const facts = [
     { name: "Model", value: <a href={`/models/${receipt.model}`}>{receipt.model}</a> },
-    { name: "Account", value: account },
-    { name: "Key", value: keyId === "" ? "A service token" : known.key || <code>{keyId}</code> },
+    { name: "Account", value: <Named id={accountId} name={known.account} what="account" path={path} /> },
+    { name: "Key", value: keyId === "" ? "A service token" : <Named id={keyId} name={known.key} what="key" /> },
     { name: "API", value: `${nameOfSurface(surface)}${streamed ? ", streamed" : ""}` },
     { name: "First token", value: firstToken && `after ${formatMs(toMs(firstToken))}` },
     {

@@ -2,11 +2,12 @@ import { type Lot, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../../app/session.ts";
 import { accounts } from "../../../contract/clients.ts";
+import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 
 /** Names for the ids in a receipt. An id without a name is shown as it is. */
 export interface Known {
-  readonly account?: string;
-  readonly key?: string;
+  readonly account: string;
+  readonly key: string;
   /** By Lot.id. */
   readonly lots: ReadonlyMap<string, Lot>;
 }
@@ -20,17 +21,16 @@ const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.CREDIT]: "Credit line",
 };
 
-/** Loads the names. A lot or a key beyond the first thousand keeps its id. */
+/** Loads the names. A lot beyond the first thousand keeps its id. */
 export async function loadKnown({ accountId, keyId }: Receipt, signal: AbortSignal): Promise<Known> {
   const whose = { accountId: isCustomer.peek() ? "" : accountId, pageSize };
-  const [{ account }, { keys }] = await Promise.all([
+  const [{ account }, keys] = await Promise.all([
     accounts.getAccount({ ...whose, allLots: true }, { signal }),
-    accounts.listKeys(whose, { signal }),
+    loadKeyNames([keyId], signal),
   ]);
-  const key = keys.find(({ id }) => id === keyId);
   return {
     account: account?.name ?? "",
-    key: key === undefined ? "" : `${key.name} ${key.prefix}…${key.last4}`.trim(),
+    key: keys.get(keyId) ?? "",
     lots: new Map(account?.lots.map((lot) => [lot.id, lot])),
   };
 }

@@ -40,7 +40,7 @@ export default function ReceiptPage({ id }: PageProps) {
   );
 }
 
-const nothingKnown: Known = { lots: new Map() };
+const nothingKnown: Known = { account: "", key: "", lots: new Map() };
 
 function Run({ receipt }: { readonly receipt: Receipt }) {
   const { data: known = nothingKnown } = useQuery((signal) => loadKnown(receipt, signal), [receipt.runId]);

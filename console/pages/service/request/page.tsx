@@ -4,18 +4,21 @@ import type { PageProps } from "../../../app/page-props.ts";
 import { isCustomer } from "../../../app/session.ts";
 import { metering } from "../../../contract/clients.ts";
 import { formatMs } from "../../../format/time.ts";
+import { loadAccountNames } from "../../../parts/account/account-names.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { useQuery } from "../../../parts/calls/use-query.ts";
 import { CopyButton } from "../../../parts/figures/copy.tsx";
 import { Facts } from "../../../parts/figures/facts.tsx";
+import { Named } from "../../../parts/figures/name.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
+import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 import { Outcome } from "../../../parts/requests/outcome.tsx";
 import { nameOfSurface } from "../../../parts/requests/surfaces.ts";
 
 /** What became of one request: why it was refused and what to do, or its receipt. */
 export default function RequestPage({ id }: PageProps) {
-  const query = useQuery((signal) => metering.listRequests({ requestId: id, pageSize: 20 }, { signal }), [id]);
+  const query = useQuery((signal) => load(id, signal), [id]);
   return (
     <Page
       title="Request"
@@ -28,13 +31,15 @@ export default function RequestPage({ id }: PageProps) {
       }
     >
       <Answer query={query}>
-        {({ requests }) =>
+        {({ requests, names }) =>
           requests.length === 0 ? (
             <Empty title="Nothing is known of this request">
               Compare the id with the x-request-id of the response. Refused requests are recorded for some days.
             </Empty>
           ) : (
-            requests.map((request) => <Ended key={`${request.at?.seconds} ${request.reason}`} request={request} />)
+            requests.map((request) => (
+              <Ended key={`${request.at?.seconds} ${request.reason}`} request={request} names={names} />
+            ))
           )
         }
       </Answer>
@@ -42,7 +47,28 @@ export default function RequestPage({ id }: PageProps) {
   );
 }
 
-function Ended({ request }: { readonly request: Request }) {
+/** The request, and the names of its accounts and keys by their ids. */
+async function load(requestId: string, signal: AbortSignal) {
+  const { requests } = await metering.listRequests({ requestId, pageSize: 20 }, { signal });
+  const [accounts, keys] = await Promise.all([
+    loadAccountNames(
+      requests.map(({ accountId }) => accountId),
+      signal,
+    ),
+    loadKeyNames(
+      requests.map(({ keyId }) => keyId),
+      signal,
+    ),
+  ]);
+  return { requests, names: new Map([...accounts, ...keys]) };
+}
+
+interface Props {
+  readonly request: Request;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function Ended({ request, names }: Props) {
   const { requestId, reason } = request;
   const text = findReasonText(reason);
   return (
@@ -58,17 +84,17 @@ function Ended({ request }: { readonly request: Request }) {
           It finished: <a href={`/receipts/${requestId}`}>its receipt</a>.
         </p>
       )}
-      <RequestFacts request={request} />
+      <RequestFacts request={request} names={names} />
     </>
   );
 }
 
 function RequestFacts({
   request: { accountId, keyId, model, surface, server, httpStatus, durationMs, at, leftOut },
-}: {
-  readonly request: Request;
-}) {
-  const account = <code>{accountId}</code>;
+  names,
+}: Props) {
+  const nameOf = (id: string) => names.get(id) ?? "";
+  const path = isCustomer.value ? undefined : `/accounts/${accountId}`;
   const facts = [
     { name: "When", value: <Time at={at} /> },
     { name: "Status", value: httpStatus === 0 ? "none: it came over gRPC" : String(httpStatus) },
@@ -78,9 +104,9 @@ function RequestFacts({
     { name: "Server", value: server },
     {
       name: "Account",
-      value: accountId && (isCustomer.value ? account : <a href={`/accounts/${accountId}`}>{account}</a>),
+      value: accountId && <Named id={accountId} name={nameOf(accountId)} what="account" path={path} />,
     },
-    { name: "Key", value: keyId && <code>{keyId}</code> },
+    { name: "Key", value: keyId && <Named id={keyId} name={nameOf(keyId)} what="key" /> },
     { name: "Left out", value: leftOut > 0n && `${leftOut} like it, shortly before` },
   ];
   return <Facts facts={facts} />;

@@ -4,18 +4,25 @@ import { audit } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
-import { Clip } from "../../../parts/figures/clip.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
 import { Change } from "./change.tsx";
-import { readNames, Target } from "./target.tsx";
+import { loadNames, type Names } from "./names.ts";
+import { Target, Who } from "./target.tsx";
+
+/** A change, with the names for its page of the list. */
+interface Row {
+  readonly event: AuditEvent;
+  readonly names: Names;
+}
 
 /** Who changed what, and when. */
 export default function AuditPage() {
-  const pages = usePages<AuditEvent>(async (pageToken, signal) => {
-    const answer = await audit.listAuditEvents({ pageToken, pageSize: 50 }, { signal });
-    return { rows: answer.auditEvents, next: answer.nextPageToken };
+  const pages = usePages<Row>(async (pageToken, signal) => {
+    const { auditEvents, nextPageToken } = await audit.listAuditEvents({ pageToken, pageSize: 50 }, { signal });
+    const names = await loadNames(auditEvents, signal);
+    return { rows: auditEvents.map((event) => ({ event, names })), next: nextPageToken };
   }, []);
   return (
     <Page
@@ -40,20 +47,19 @@ export default function AuditPage() {
   );
 }
 
-function Changes({ rows }: { readonly rows: readonly AuditEvent[] }) {
-  const names = readNames(rows);
+function Changes({ rows }: { readonly rows: readonly Row[] }) {
   return (
     <Table
       caption="Changes, newest first"
       rows={rows}
-      keyOf={(event) => event.id}
+      keyOf={({ event }) => event.id}
       columns={[
-        { name: "When", show: (event) => <Time at={event.at} /> },
-        { name: "Who", isHeader: true, show: (event) => <Clip text={event.operator} isShort /> },
-        { name: "What", show: (event) => toWords(event.method) },
-        { name: "Target", isOptional: true, show: (event) => <Target event={event} names={names} /> },
-        { name: "From", isOptional: true, show: (event) => event.address },
-        { name: "Details", isNameHidden: true, isNumber: true, show: (event) => <Change event={event} /> },
+        { name: "When", show: ({ event }) => <Time at={event.at} /> },
+        { name: "Who", isHeader: true, show: (row) => <Who {...row} /> },
+        { name: "What", show: ({ event }) => toWords(event.method) },
+        { name: "Target", isOptional: true, show: (row) => <Target {...row} /> },
+        { name: "From", isOptional: true, show: ({ event }) => event.address },
+        { name: "Details", isNameHidden: true, isNumber: true, show: ({ event }) => <Change event={event} /> },
       ]}
     />
   );

@@ -3,9 +3,10 @@ import { isCustomer } from "../../../app/session.ts";
 import { isId } from "../../../format/ids.ts";
 import { Clip } from "../../../parts/figures/clip.tsx";
 import { Id } from "../../../parts/figures/copy.tsx";
+import { isAccount, type Names } from "./names.ts";
 
-/** The thing that was changed: its name where the change contains it, otherwise its id. Accounts are links. */
-export function Target({ event, names }: { readonly event: AuditEvent; readonly names: ReadonlyMap<string, string> }) {
+/** The thing that was changed: its name where it is known, otherwise its id. Accounts are links. */
+export function Target({ event, names }: { readonly event: AuditEvent; readonly names: Names }) {
   const { target } = event;
   if (target === "") {
     return <span class="muted">–</span>;
@@ -15,28 +16,20 @@ export function Target({ event, names }: { readonly event: AuditEvent; readonly 
   return isAccount(event) && !isCustomer.value ? <a href={`/accounts/${target}`}>{shown}</a> : shown;
 }
 
-/** The names of targets by id, as far as these changes contain them. */
-export function readNames(events: readonly AuditEvent[]): ReadonlyMap<string, string> {
-  const named = events.map((event): [string, string] => [event.target, readName(event)]);
-  return new Map(named.filter(([, name]) => name !== ""));
-}
-
-/**
- * The name in a change. States are the contract's messages as JSON; some have the thing itself in one of their fields.
- */
-function readName({ before, after }: AuditEvent): string {
-  for (const state of [after, before]) {
-    for (const one of [state, ...Object.values(state ?? {})]) {
-      const name = typeof one === "object" && one !== null && "name" in one ? one.name : undefined;
-      if (typeof name === "string" && name !== "") {
-        return name;
-      }
-    }
-  }
-  return "";
-}
-
-/** Whether the target is an account, judged by the method. */
-function isAccount({ method }: AuditEvent): boolean {
-  return /\/(TopUp|Grant|Refund|\w+Account)$/.test(method);
+/** Who made a change: the operator, the person, or the management key. */
+export function Who({
+  event: { operator, personId, keyId },
+  names,
+}: {
+  readonly event: AuditEvent;
+  readonly names: Names;
+}) {
+  const key = names.get(keyId);
+  return key === undefined ? (
+    <Clip text={names.get(personId) ?? operator} isShort />
+  ) : (
+    <>
+      key <Clip text={key} isShort />
+    </>
+  );
 }

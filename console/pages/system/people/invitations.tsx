@@ -7,8 +7,8 @@ import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { ActionButton } from "../../../parts/forms/action-button.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
+import { roleNames } from "../../../parts/people/roles.ts";
 import { Invite } from "./invite.tsx";
-import { roleNames } from "./roles.ts";
 
 /** The open invitations into the account. */
 export function Invitations() {

@@ -5,7 +5,7 @@ import { Copyable } from "../../../parts/figures/copy.tsx";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Dialog } from "../../../parts/forms/dialog.tsx";
 import { Field, Select } from "../../../parts/forms/field.tsx";
-import { roleOptions } from "./roles.ts";
+import { roleOptions } from "../../../parts/people/roles.ts";
 
 interface Props {
   readonly onClose: () => void;

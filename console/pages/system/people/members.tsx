@@ -9,8 +9,8 @@ import { Clip } from "../../../parts/figures/clip.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
+import { roleNames } from "../../../parts/people/roles.ts";
 import { ChangeMember } from "./change-member.tsx";
-import { roleNames } from "./roles.ts";
 
 /** The people of the account. */
 export function Members() {
@@ -71,7 +71,7 @@ function Name({ member }: { readonly member: Member }) {
   const isSelf = member.personId === session.value?.personId;
   return (
     <>
-      <Clip text={member.name || member.personId} isShort />
+      <Clip text={member.name || member.email || member.personId} isShort />
       {isSelf && <span class="muted"> (you)</span>}
     </>
   );

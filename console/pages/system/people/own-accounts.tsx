@@ -7,7 +7,7 @@ import { Clip } from "../../../parts/figures/clip.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { ActionButton } from "../../../parts/forms/action-button.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
-import { roleNames } from "./roles.ts";
+import { roleNames } from "../../../parts/people/roles.ts";
 
 /** The other accounts of the person. Nothing where there is one alone. */
 export function OwnAccounts() {

@@ -1,7 +1,7 @@
 import { isAccountOwner, isWithoutAccount, session } from "../../../app/session.ts";
 import { Page } from "../../../parts/frame/page.tsx";
-import { UseInvitation } from "../../../parts/people/use-invitation.tsx";
 import { AccountFacts } from "./account-facts.tsx";
+import { EnterInvitation } from "./enter-invitation.tsx";
 import { Invitations } from "./invitations.tsx";
 import { Members } from "./members.tsx";
 import { OwnAccounts } from "./own-accounts.tsx";
@@ -13,7 +13,7 @@ export default function PeoplePage() {
   if (isWithoutAccount.value) {
     return (
       <Page title="People" lead="You have no account here yet: somebody who has one has to invite you.">
-        <UseInvitation token="" />
+        <EnterInvitation />
         <Passkeys />
       </Page>
     );

@@ -3,7 +3,7 @@ import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Dialog } from "../../../parts/forms/dialog.tsx";
 
 interface Props {
-  readonly title: string;
+  readonly title: ComponentChildren;
   readonly verb: string;
   readonly act: () => Promise<void>;
   readonly onClose: () => void;

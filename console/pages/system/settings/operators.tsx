@@ -9,6 +9,7 @@ import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { Badge } from "../../../parts/figures/badge.tsx";
 import { Clip } from "../../../parts/figures/clip.tsx";
+import { Name } from "../../../parts/figures/name.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
 import { Confirm } from "./confirm.tsx";
@@ -88,7 +89,11 @@ export function Operators() {
       </p>
       {revoked && (
         <Confirm
-          title={`Revoke ${revoked.name}`}
+          title={
+            <>
+              Revoke <Name text={revoked.name} />
+            </>
+          }
           verb="Revoke"
           act={() => revoke(revoked)}
           onClose={() => setRevoked(undefined)}

@@ -1,6 +1,7 @@
 import { session } from "../../../app/session.ts";
 import { formatTime } from "../../../format/time.ts";
 import { Facts } from "../../../parts/figures/facts.tsx";
+import { Name } from "../../../parts/figures/name.tsx";
 import { Page, Section } from "../../../parts/frame/page.tsx";
 import { Configuration } from "./configuration.tsx";
 import { Operators } from "./operators.tsx";
@@ -12,7 +13,14 @@ export default function SettingsPage() {
   const facts = [
     { name: "Version", value: session.value?.version },
     { name: "Public address", value: <code>{session.value?.publicUrl}</code> },
-    { name: "Signed in as", value: `${session.value?.name}, ${session.value?.role}` },
+    {
+      name: "Signed in as",
+      value: (
+        <>
+          <Name text={session.value?.name ?? ""} />, {session.value?.role}
+        </>
+      ),
+    },
     { name: "Until", value: formatTime(new Date(session.value?.expiresAt ?? 0)) },
   ];
   return (

@@ -83,7 +83,8 @@ export declare const AccountsService: GenService<{
   },
   /**
    * Closes an account: what was paid and not spent goes back, its keys are revoked, its people removed, and no request
-   * runs any more. The books stay. Sent again after a failure, it goes on.
+   * runs any more. The books stay. After a failure the account is frozen and still has its people: sent again, it goes
+   * on. What the payment provider did not pay back is in the account again: PAYMENT_PROVIDER_FAILED.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.CloseAccount
    */

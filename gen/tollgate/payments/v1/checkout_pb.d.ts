@@ -31,7 +31,8 @@ export declare type CreateCheckoutRequest = Message<"tollgate.payments.v1.Create
   amountPicoUsd: bigint;
 
   /**
-   * Chosen by the caller, unique in the account: the same again returns the same checkout.
+   * Chosen by the caller, unique in the account: 1 to 64 letters, digits, dashes or underscores, preferably a UUID. The
+   * same again returns the same checkout.
    *
    * @generated from field: string request_id = 3;
    */

@@ -38,7 +38,8 @@ export declare type RefundPaymentRequest = Message<"tollgate.payments.v1.RefundP
   amountPicoUsd: bigint;
 
   /**
-   * Chosen by the caller, unique in the account: the same again refunds nothing twice.
+   * Chosen by the caller, unique in the account: 1 to 64 letters, digits, dashes or underscores, preferably a UUID. The
+   * same again refunds nothing twice.
    *
    * @generated from field: string request_id = 4;
    */

@@ -5,7 +5,7 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Invitation, MailChoice, Member, Passkey, Person, PersonAccount } from "./person_pb.js";
-import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { MemberRole } from "../../access/v1/access_pb.js";
 
 /**
@@ -461,6 +461,67 @@ export declare type RevokeInvitationResponse = Message<"tollgate.people.v1.Revok
  * Use `create(RevokeInvitationResponseSchema)` to create a new message.
  */
 export declare const RevokeInvitationResponseSchema: GenMessage<RevokeInvitationResponse>;
+
+/**
+ * Looks at an invitation.
+ *
+ * @generated from message tollgate.people.v1.GetInvitationRequest
+ */
+export declare type GetInvitationRequest = Message<"tollgate.people.v1.GetInvitationRequest"> & {
+  /**
+   * CreateInvitationResponse.token.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message tollgate.people.v1.GetInvitationRequest.
+ * Use `create(GetInvitationRequestSchema)` to create a new message.
+ */
+export declare const GetInvitationRequestSchema: GenMessage<GetInvitationRequest>;
+
+/**
+ * What the invitation gives.
+ *
+ * @generated from message tollgate.people.v1.GetInvitationResponse
+ */
+export declare type GetInvitationResponse = Message<"tollgate.people.v1.GetInvitationResponse"> & {
+  /**
+   * The account's name. Empty: none.
+   *
+   * @generated from field: string account_name = 1;
+   */
+  accountName: string;
+
+  /**
+   * The role of whoever uses it. Never unspecified.
+   *
+   * @generated from field: tollgate.access.v1.MemberRole role = 2;
+   */
+  role: MemberRole;
+
+  /**
+   * The name of the member who invited. Empty: an operator did, or the member has no name.
+   *
+   * @generated from field: string inviter_name = 3;
+   */
+  inviterName: string;
+
+  /**
+   * When it can no longer be used. Always present.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 4;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tollgate.people.v1.GetInvitationResponse.
+ * Use `create(GetInvitationResponseSchema)` to create a new message.
+ */
+export declare const GetInvitationResponseSchema: GenMessage<GetInvitationResponse>;
 
 /**
  * Uses an invitation.

@@ -5,7 +5,7 @@
 // People: who signs in, and the accounts in which they have a place.
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { AcceptInvitationRequestSchema, AcceptInvitationResponseSchema, BeginPasskeyRequestSchema, BeginPasskeyResponseSchema, CreateInvitationRequestSchema, CreateInvitationResponseSchema, FinishPasskeyRequestSchema, FinishPasskeyResponseSchema, GetPersonRequestSchema, GetPersonResponseSchema, LeaveAccountRequestSchema, LeaveAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, ListInvitationsRequestSchema, ListInvitationsResponseSchema, ListMembersRequestSchema, ListMembersResponseSchema, ListPasskeysRequestSchema, ListPasskeysResponseSchema, RemoveMemberRequestSchema, RemoveMemberResponseSchema, RemovePasskeyRequestSchema, RemovePasskeyResponseSchema, RevokeInvitationRequestSchema, RevokeInvitationResponseSchema, SetMemberRoleRequestSchema, SetMemberRoleResponseSchema, UpdatePersonRequestSchema, UpdatePersonResponseSchema } from "./people_requests_pb.js";
+import type { AcceptInvitationRequestSchema, AcceptInvitationResponseSchema, BeginPasskeyRequestSchema, BeginPasskeyResponseSchema, CreateInvitationRequestSchema, CreateInvitationResponseSchema, FinishPasskeyRequestSchema, FinishPasskeyResponseSchema, GetInvitationRequestSchema, GetInvitationResponseSchema, GetPersonRequestSchema, GetPersonResponseSchema, LeaveAccountRequestSchema, LeaveAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, ListInvitationsRequestSchema, ListInvitationsResponseSchema, ListMembersRequestSchema, ListMembersResponseSchema, ListPasskeysRequestSchema, ListPasskeysResponseSchema, RemoveMemberRequestSchema, RemoveMemberResponseSchema, RemovePasskeyRequestSchema, RemovePasskeyResponseSchema, RevokeInvitationRequestSchema, RevokeInvitationResponseSchema, SetMemberRoleRequestSchema, SetMemberRoleResponseSchema, UpdatePersonRequestSchema, UpdatePersonResponseSchema } from "./people_requests_pb.js";
 
 /**
  * Describes the file tollgate/people/v1/people_service.proto.
@@ -121,6 +121,17 @@ export declare const PeopleService: GenService<{
     methodKind: "unary";
     input: typeof RevokeInvitationRequestSchema;
     output: typeof RevokeInvitationResponseSchema;
+  },
+  /**
+   * Says what an invitation gives, before it is used, to a person who may use it. It is refused as AcceptInvitation
+   * refuses it.
+   *
+   * @generated from rpc tollgate.people.v1.PeopleService.GetInvitation
+   */
+  getInvitation: {
+    methodKind: "unary";
+    input: typeof GetInvitationRequestSchema;
+    output: typeof GetInvitationResponseSchema;
   },
   /**
    * Uses an invitation, once, and gives the person its role in its account. It names another address, or one that is

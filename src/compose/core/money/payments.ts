@@ -1,10 +1,8 @@
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { reachable } from "#lib/net/address.ts";
-import { type Checkout, createCheckout } from "#src/checkout/checkout.ts";
+import { createCheckout } from "#src/checkout/checkout.ts";
 import type { Accounts } from "#src/checkout/dependencies.ts";
 import type { Provider } from "#src/checkout/provider.ts";
 import { createEventReader, createStripe } from "#src/checkout/stripe/stripe.ts";
@@ -72,7 +70,7 @@ export async function composePayments(
   return {
     services: [registration(PaymentsService, service)],
     giveBack:
-      provider === undefined ? async () => 0n : (accountId, requestId) => giveBack(checkout, accountId, requestId),
+      provider === undefined ? async () => 0n : (accountId, requestId) => checkout.giveBack.all(accountId, requestId),
     webhooks: new Map(webhook === undefined ? [] : [[stripePath, webhook]]),
     start({ services, interceptors }) {
       const asOperator: Interceptor = (next) => (request) => {
@@ -86,20 +84,6 @@ export async function composePayments(
       stop();
     },
   };
-}
-
-/** Does nothing for an account without such money. */
-async function giveBack({ refunds }: Checkout, accountId: string, requestId: string): Promise<bigint> {
-  try {
-    const made = await refunds.refund({ accountId, reference: "", amount: 0, requestId });
-    return made.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  } catch (error) {
-    const reason = readDetail(error)?.reason;
-    if (reason !== Reason.PAYMENT_NOT_FOUND && reason !== Reason.REFUND_EXCEEDS_BALANCE) {
-      throw error;
-    }
-    return 0n;
-  }
 }
 
 async function openProvider({ config, secrets, clock }: Foundation): Promise<Provider | undefined> {

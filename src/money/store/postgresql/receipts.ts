@@ -94,10 +94,13 @@ export class Receipts {
   }
 }
 
-/** What may change a setting is run by one process, the whole query with it: settlements have the other processors. */
+/** One process runs what may change a setting, and the whole query with it: settlements have the other processors. */
 const serial = "set_config('max_parallel_workers_per_gather', '0', true)";
 
-/** The last one is looked at alone, by the index whatever the statistics say: settlements wait for the table meanwhile. */
+/**
+ * Whether a day's table has receipts that were settled at $1, in milliseconds, or later. Read from the end of an index, whatever
+ * the planner knows of a table: settlements wait meanwhile.
+ */
 export const settledLater = (name: string) =>
   `coalesce((select max(settled_at) from ${name}) >= to_timestamp($1::float8 / 1000), false)`;
 

@@ -15,8 +15,13 @@ const meanings = {
   [MemberRole.OWNER]: "money and people, too",
 } as const;
 
+/** A role with what it may do. */
+export function describeRole(role: MemberRole): string {
+  return role === MemberRole.UNSPECIFIED ? roleNames[role] : `${roleNames[role]}: ${meanings[role]}`;
+}
+
 /** The roles to choose from. */
-export const roleOptions = ([MemberRole.VIEWER, MemberRole.DEVELOPER, MemberRole.OWNER] as const).map((role) => ({
+export const roleOptions = [MemberRole.VIEWER, MemberRole.DEVELOPER, MemberRole.OWNER].map((role) => ({
   value: String(role),
-  text: `${roleNames[role]}: ${meanings[role]}`,
+  text: describeRole(role),
 }));
