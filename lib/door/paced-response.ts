@@ -4,12 +4,12 @@ import { watchEnd } from "../net/send-whole.ts";
 import type { Door } from "./door.ts";
 import type { ToClient } from "./drain.ts";
 
-/** The answers to requests that a rate counts, or somebody's credential, and those that are shed. */
-const counted = new WeakSet<ServerResponse>();
+/** `isCounted`: of a request that a rate counts, or somebody's credential, or that is shed. */
+type Answer = ServerResponse & { isCounted?: boolean };
 
 /** Notes that a rate has counted a request, that its credential was right, or that it is shed. */
 export function noteCounted(response: ServerResponse): void {
-  counted.add(response);
+  (response as Answer).isCounted = true;
 }
 
 type End = (...rest: unknown[]) => unknown;
@@ -17,6 +17,7 @@ type End = (...rest: unknown[]) => unknown;
 /** The responses of a listener. Those that are refusals, or that nothing counts, end at the pace of their client's network. */
 export function pacedResponses(door: Door, toClient: ToClient): typeof ServerResponse {
   return class PacedResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+    isCounted = false;
     #isHeld = false;
 
     override end(...rest: unknown[]): this {
@@ -50,9 +51,8 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
 }
 
 /** The bound that an answer has. Undefined: none. */
-function boundOf(response: ServerResponse): "refusals" | "uncounted" | undefined {
-  const { statusCode: status } = response;
+function boundOf({ statusCode: status, isCounted }: Answer): "refusals" | "uncounted" | undefined {
   const isRefusal = status >= 400 && status < 500;
-  const otherwise = counted.has(response) ? undefined : "uncounted";
+  const otherwise = isCounted ? undefined : "uncounted";
   return isRefusal ? "refusals" : otherwise;
 }
