@@ -49,6 +49,8 @@ export class Door {
   readonly uncounted: Pace;
   /** Paces the reading of bodies that nobody wants, in bytes. */
   readonly unwanted: Pace;
+  /** The answers that wait for a turn of their own although Node.js takes their requests for answered. */
+  holding = 0;
   /** Bounds the answers that wait for slow clients. */
   readonly unread: UnreadAnswers;
   readonly #calls = new NetworkCounts();

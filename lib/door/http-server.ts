@@ -108,7 +108,7 @@ export async function startHttpServer(
   return {
     address: bound,
     url: `${tls === undefined ? "http" : "https"}://${bound}`,
-    close: (deadlineMs) => close(server, unused, deadlineMs),
+    close: (deadlineMs) => close(server, unused, door, deadlineMs),
   };
 }
 
@@ -143,10 +143,10 @@ function unusedConnections(server: Server, event: "connection" | "secureConnecti
   return unused;
 }
 
-async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
-  // Node.js also counts a connection as idle whose first request is still on its way.
+async function close(server: Server, unused: ReadonlySet<Socket>, door: Door, deadlineMs: number): Promise<void> {
+  // Node.js also counts a connection as idle whose first request is still on its way, or whose answer is held back.
   const closeIdle = () => {
-    if (unused.size === 0) {
+    if (unused.size === 0 && door.holding === 0) {
       server.closeIdleConnections();
     }
   };

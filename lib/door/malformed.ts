@@ -58,8 +58,8 @@ export function refuseMalformed(
   }
   ended.add(socket);
   const [request, response] = pipeline.running(socket) ?? [];
-  if (request?.complete) {
-    pipeline.afterwards(socket, end);
+  if (request === undefined ? code !== "ECONNRESET" : request.complete) {
+    pipeline.afterwards(socket, end); // at once where nothing is to be answered before
   } else if (code === "ECONNRESET" || response?.headersSent) {
     socket.destroy();
   } else {

@@ -1,9 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { toNetwork, toWiderNetwork } from "../net/network.ts";
 import { stopParsing } from "../workarounds/stop-parsing.ts";
 import { NetworkCounts } from "./counts/network-counts.ts";
 import type { Door } from "./door.ts";
+import { whenWritten } from "./held-answer.ts";
 
 /** The most requests that may wait on one connection while an earlier one is answered. */
 const mostWaiting = 128;
@@ -21,11 +23,15 @@ interface Line {
   readonly own: string;
   readonly wider: string;
   running: Turn | undefined;
+  /** Whether the answer of one is under way, or held back for its turn although nothing runs. */
+  isBusy: boolean;
   readonly waiting: Turn[];
   /** Whether an answer has said that the connection ends: nothing that follows is run. */
   isOver: boolean;
   /** Called when no request runs or waits any more. */
   afterwards: (() => void) | undefined;
+  /** Called when an answer is written. */
+  readonly goOn: () => void;
 }
 
 /**
@@ -48,23 +54,11 @@ export class Pipeline {
   /** Starts a request, or queues it behind earlier ones. */
   readonly serve: RequestListener = (request, response) => {
     const { socket } = request;
-    let line = this.#lines.get(socket);
-    if (line === undefined) {
-      const address = socket.remoteAddress ?? "";
-      line = {
-        own: toNetwork(address),
-        wider: `around ${toWiderNetwork(address)}`,
-        running: undefined,
-        waiting: [],
-        isOver: false,
-        afterwards: undefined,
-      };
-      this.#lines.set(socket, line);
-    }
+    const line = this.#lines.get(socket) ?? this.#open(socket);
     if (socket.destroyed || line.isOver) {
       return;
     }
-    if (line.running === undefined) {
+    if (!line.isBusy) {
       return this.#start(line, [request, response]);
     }
     if (line.waiting.length >= mostWaiting || !this.#enter(line)) {
@@ -73,6 +67,22 @@ export class Pipeline {
     }
     line.waiting.push([request, response]);
   };
+
+  #open(socket: Socket): Line {
+    const address = socket.remoteAddress ?? "";
+    const line: Line = {
+      own: toNetwork(address),
+      wider: `around ${toWiderNetwork(address)}`,
+      running: undefined,
+      isBusy: false,
+      waiting: [],
+      isOver: false,
+      afterwards: undefined,
+      goOn: () => this.#goOn(line, socket),
+    };
+    this.#lines.set(socket, line);
+    return line;
+  }
 
   /** Counts a waiting request, also for the networks of its client. False: they or all together have too many. */
   #enter({ own, wider }: Line): boolean {
@@ -101,43 +111,40 @@ export class Pipeline {
   /** Calls `act` once all requests of a connection are answered. */
   afterwards(socket: Duplex, act: () => void): void {
     const line = this.#lines.get(socket);
-    if (line?.running === undefined) {
-      act();
-    } else {
+    if (line?.isBusy) {
       line.afterwards = act;
+    } else {
+      act();
     }
   }
 
   #start(line: Line, turn: Turn): void {
     const [request, response] = turn;
-    const { connections } = this.#door;
     const { socket } = request; // which the request has no more once it is over
     line.running = turn;
-    connections.begin(socket);
+    line.isBusy = true;
+    this.#door.connections.begin(socket);
     response.once("close", () => {
       line.running = undefined;
-      connections.end(socket);
-      line.isOver = !response.shouldKeepAlive || !socket.writable;
-      if (line.waiting.length > 0) {
-        this.#goOn(line);
-      } else {
-        line.afterwards?.();
-      }
+      line.isOver = !response.shouldKeepAlive;
+      whenWritten(socket, line.goOn);
     });
     this.#listener(request, response);
   }
 
-  #goOn(line: Line): void {
-    if (line.isOver) {
-      for (const _ of line.waiting.splice(0)) {
-        this.#leave(line);
-      }
-      return;
-    }
-    const next = line.waiting.shift();
+  #goOn(line: Line, socket: Socket): void {
+    line.isBusy = false;
+    line.isOver ||= !socket.writable;
+    this.#door.connections.end(socket);
+    const next = line.isOver ? undefined : line.waiting.shift();
     if (next !== undefined) {
       this.#leave(line);
       this.#start(line, next);
+      return;
     }
+    for (const _ of line.waiting.splice(0)) {
+      this.#leave(line);
+    }
+    line.afterwards?.();
   }
 }

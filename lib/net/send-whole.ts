@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
 /** Longer answers are written in pieces of this many bytes, so that it can be seen how much the client takes. */
@@ -31,15 +32,32 @@ export function sendWhole(
 
 /** Watches a client that has not yet taken the end of its stream, which is already written. */
 export function watchEnd(response: ServerResponse, owner: () => string, unread: UnreadAnswers): void {
-  const bytes = response.writableLength;
-  if (bytes === 0 || response.destroyed) {
-    return;
+  if (response.writableLength > 0 && !response.destroyed) {
+    watch(response, { owner: owner(), ...endOf(response) }, unread);
   }
+}
+
+/** Writes what is left of an answer whose response is over, and watches the client until it has taken it. */
+export function sendRest(socket: Socket, pieces: readonly Buffer[], owner: string, unread: UnreadAnswers): void {
+  const answer = { owner, bytes: 0, isLate: (_ageMs: number) => false, giveUp: () => void socket.destroy() };
+  socket.cork();
+  for (const [at, piece] of pieces.entries()) {
+    socket.write(piece, at === pieces.length - 1 ? () => unread.delete(answer) : undefined);
+  }
+  socket.uncork();
+  if (socket.writableLength > 0 && !socket.destroyed) {
+    unread.add(Object.assign(answer, endOf(socket)));
+  }
+}
+
+/** What a client has still to take, and when it is late. */
+function endOf(stream: { readonly writableLength: number }) {
+  const bytes = stream.writableLength;
   const isLate = (ageMs: number) => {
-    const taken = bytes - response.writableLength;
+    const taken = bytes - stream.writableLength;
     return ageMs >= streamGraceMs && taken <= (ageMs - streamGraceMs) * leastStreamPace;
   };
-  watch(response, { owner: owner(), bytes, isLate }, unread);
+  return { bytes, isLate };
 }
 
 function watch(

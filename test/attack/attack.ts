@@ -3,9 +3,11 @@ import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 /** A service under attack, and what an attacker without a paid key has. */
 export interface Target {
   /** host:port of each listener. */
-  readonly addresses: Readonly<Record<"http" | "console" | "connect" | "grpc" | "webhooks", string>>;
+  readonly addresses: Readonly<Record<"http" | "console" | "connect" | "grpc" | "webhooks" | "admin", string>>;
   /** A key of an account with little money, whose rate is one request a minute. */
   readonly freeKey: string;
+  /** A key that manages the keys of that account. */
+  readonly managementKey: string;
 }
 
 /** A counter that grows under an attack: a metric, and the labels by which its series are chosen. */

@@ -262,4 +262,50 @@ export const attacks: readonly Attack[] = [
       await Promise.all(many(4, () => callGrpc(addresses.grpc, from(0, 22), path, [""], { body, mostMs: holdMs })));
     },
   },
+  {
+    name: "managed-keys",
+    what: "one management key makes keys, 16 at a time",
+    shown: [refusedBy("public", "rate")],
+    async burst({ addresses, managementKey }) {
+      const headers = { ...json, authorization: `Bearer ${managementKey}` };
+      await Promise.all(
+        many(16, (at) =>
+          ask({
+            to: addresses.http,
+            from: from(at, 23),
+            method: "POST",
+            path: "/v1/keys",
+            headers,
+            body: '{"name":"a"}',
+          }),
+        ),
+      );
+    },
+  },
+  {
+    name: "own-reads",
+    what: "one free key reads its statement, seals, usage and what a thousand requests cost, 32 at a time",
+    shown: [refusedBy("public", "rate")],
+    async burst({ addresses, freeKey }) {
+      const headers = { ...json, authorization: `Bearer ${freeKey}` };
+      const read = (path: string, at: number) => ask({ to: addresses.http, from: from(at, 24), path, headers });
+      const costs = JSON.stringify({ requestIds: many(1000, (at) => `request-${at}`) });
+      await Promise.all(
+        many(8, (at) => [
+          read("/v1/statement?from=2026-01-01", at),
+          read("/v1/seals", at),
+          read("/v1/usage", at),
+          ask({ to: addresses.http, from: from(at, 24), method: "POST", path: "/v1/costs", headers, body: costs }),
+        ]).flat(),
+      );
+    },
+  },
+  {
+    name: "metrics",
+    what: "GET /metrics of the admin port, 32 at a time",
+    shown: [refusedBy("admin", "uncounted")],
+    async burst({ addresses }) {
+      await Promise.all(many(32, () => ask({ to: addresses.admin, from: from(0, 26), path: "/metrics" })));
+    },
+  },
 ];

@@ -5,7 +5,7 @@ import { attacks } from "./attacks.ts";
 import { type Judged, missedBars, replaceTable, type Turn, tableHead, tableRow } from "./table.ts";
 
 const turn = (ms: number, more: Partial<Turn> = {}): Turn => ({
-  ...{ times: Array(100).fill(ms), failed: 0, grownBytes: 2 ** 20, cpuPercent: 12.3 },
+  ...{ times: Array(100).fill(ms), failed: [], grownBytes: 2 ** 20, cpuPercent: 12.3 },
   ...more,
 });
 const shown = [refusedBy("console", "rate"), refusedBy("console", "refusals")];
@@ -16,7 +16,7 @@ const judged = (attacked: Turn, counted = 5): Judged => ({
 test.each<[string, Turn, number, string[]]>([
   ["three times as slow", turn(60), 1, []],
   ["slower than that", turn(61), 1, ["p99"]],
-  ["a failure", turn(20, { failed: 1 }), 1, ["failed"]],
+  ["a failure", turn(20, { failed: [503] }), 1, ["failed"]],
   ["much memory", turn(20, { grownBytes: 101 * 2 ** 20 }), 1, ["MiB"]],
   ["a bound that nothing shows", turn(20), 0, ["unseen"]],
 ])("%s is judged", (_, attacked, counted, missed) => {
@@ -29,6 +29,7 @@ test("a row has every column of the head", () => {
     "| links | many links | 30 | 30 | 20 | 0 of 100 | 1 | 12 % | `door_refused_total` console rate: 7; `door_refused_total` console refusals: 5 | held |",
   );
   expect(row.split("|")).toHaveLength(tableHead[0]?.split("|").length ?? 0);
+  expect(tableRow(judged(turn(30, { failed: [503, 0, 503] })))).toContain("| 3 of 100 (503, 0) |");
 });
 
 test("the page's table can be replaced, and has rows of attacks that there are alone", () => {

@@ -4,7 +4,8 @@ import type { Shown } from "./attack.ts";
 export interface Turn {
   /** Milliseconds of each answer. */
   readonly times: readonly number[];
-  readonly failed: number;
+  /** The statuses of the answers that failed. 0: there was none. */
+  readonly failed: readonly number[];
   /** What the process grew by. */
   readonly grownBytes: number;
   readonly cpuPercent: number;
@@ -36,7 +37,7 @@ export function missedBars({ quiet, attacked, counted }: Judged): string[] {
   const most = Math.max(leastMs, mostTimes * partOf(quiet, 0.99));
   return [
     partOf(attacked, 0.99) > most ? "p99" : "",
-    attacked.failed > 0 ? "failed" : "",
+    attacked.failed.length > 0 ? "failed" : "",
     mebibytes(attacked) > mostMiB ? "MiB" : "",
     counted.some((count) => count === 0) ? "unseen" : "",
   ].filter((bar) => bar !== "");
@@ -56,7 +57,7 @@ export function tableRow(judged: Judged): string {
     partOf(attacked, 0.5).toFixed(0),
     partOf(attacked, 0.99).toFixed(0),
     partOf(quiet, 0.99).toFixed(0),
-    `${attacked.failed} of ${attacked.times.length}`,
+    `${attacked.failed.length} of ${attacked.times.length}${toList(attacked.failed)}`,
     mebibytes(attacked).toFixed(0),
     `${attacked.cpuPercent.toFixed(0)} %`,
     shown.map((one, at) => `${toText(one)}: ${counted[at]}`).join("; "),
@@ -65,6 +66,8 @@ export function tableRow(judged: Judged): string {
   return `| ${cells.join(" | ")} |`;
 }
 
+const toList = (statuses: readonly number[]) =>
+  statuses.length === 0 ? "" : ` (${[...new Set(statuses)].join(", ")})`;
 const toText = ({ metric, labels }: Shown) =>
   `\`${metric.replace("tollgate_", "")}\` ${Object.values(labels).map(lastPart).join(" ")}`;
 const lastPart = (label: string) => label.slice(label.lastIndexOf("/") + 1);

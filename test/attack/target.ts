@@ -41,17 +41,23 @@ export async function startTarget(overload?: {
     ...(overload && { overload }),
   };
   const tollgate = await startTollgate(site, "serve", "--config", await site.configure(config));
-  const key = async (rpm: string) => {
+  const account = async () => {
     const { id } = (await tollgate.admin("accounts", "create")) as { id: string };
     await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", id);
-    return ((await tollgate.admin("keys", "create", id, "--rpm", rpm)) as { key: string }).key;
+    return id;
   };
-  const [honestKey, freeKey] = [await key("100000"), await key("1")];
+  const key = async (...of: string[]) => ((await tollgate.admin("keys", "create", ...of)) as { key: string }).key;
+  const attacker = await account();
+  const [honestKey, freeKey, managementKey] = [
+    await key(await account(), "--rpm", "100000"),
+    await key(attacker, "--rpm", "1"),
+    await key(attacker, "--manages"),
+  ];
   const { http = "", console = "", connect = "", grpc = "", webhooks = "", admin = "" } = tollgate.addresses;
   const headers = { "content-type": "application/json", authorization: `Bearer ${honestKey}` };
   const body = JSON.stringify({ model, max_tokens: 1, messages: [{ role: "user", content: "hello" }] });
   return {
-    target: { addresses: { http, console, connect, grpc, webhooks }, freeKey },
+    target: { addresses: { http, console, connect, grpc, webhooks, admin }, freeKey, managementKey },
     honest: () =>
       ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body, pieces: 2 }),
     async measure() {

@@ -1,6 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { NetworkCounts } from "#lib/door/counts/network-counts.ts";
+import { whenWritten } from "#lib/door/held-answer.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Exchange } from "../exchange.ts";
 import type { IsTrustedProxy } from "../request/client-address.ts";
@@ -19,20 +20,21 @@ export class ProxiedRequests {
     this.#isTrustedProxy = isTrustedProxy;
   }
 
-  /** Counts a request until it is over. Throws RATE_LIMITED when its client has too many. */
+  /** Counts a request until its answer is written. Throws RATE_LIMITED when its client has too many. */
   admit(exchange: Exchange): void {
     if (this.#isTrustedProxy === undefined) {
       return;
     }
     const { address, network, request, response, runtime } = exchange;
-    if (address === undefined || address === request.socket.remoteAddress) {
+    const { socket } = request;
+    if (address === undefined || address === socket.remoteAddress) {
       return;
     }
     if (!this.#counts.add(network, this.#most)) {
       runtime.observer.refused("requests_per_address");
       throw tooMany();
     }
-    response.once("close", () => this.#counts.remove(network));
+    response.once("close", () => whenWritten(socket, () => this.#counts.remove(network)));
   }
 }
 

@@ -31,7 +31,7 @@ export function admit(overload: Overload, intake: Intake, proxied: ProxiedReques
       refuse(exchange);
     }
     proxied.admit(exchange);
-    const turn = intake.enter();
+    const turn = intake.enter(() => exchange.address ?? "");
     return turn === undefined
       ? next()
       : turn.then((isTaken) => {

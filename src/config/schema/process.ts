@@ -60,7 +60,9 @@ export const overload = z
       .min(10)
       .max(60_000)
       .default(100)
-      .describe("New requests are refused while the first of those that wait for their turn has waited for longer."),
+      .describe(
+        "New requests of a network are refused while its first one that waits for its turn has waited for longer.",
+      ),
     max_memory: z
       .number()
       .min(0.1)

@@ -19,6 +19,8 @@ import { type ArchiveReader, type OpenArchive, toReceipt } from "./read-archive.
 const laterDays = 2;
 /** Archives that one answer opens, so that a search for nothing ends. */
 const mostArchives = 400;
+/** A day after all others, as the tables have days. */
+const never = 2 ** 31 - 1;
 
 /** Receipts from archives. */
 export class ReadReceipts implements ArchivedReceipts {
@@ -31,15 +33,17 @@ export class ReadReceipts implements ArchivedReceipts {
   }
 
   /**
-   * An id that the service made is searched for on its day and the next ones, any other on all days, newest first. An
-   * archive that is gone may have had only the former.
+   * An id that the service made is searched for on its day and the next ones, any other on all days, newest first; with an
+   * account on those alone on which it has usage. An archive that is gone may have had only the former.
    */
-  async find(requestId: string): Promise<Receipt[]> {
+  async find(requestId: string, accountId: string | undefined): Promise<Receipt[]> {
     const madeAt = readRequestTime(requestId);
-    const first = madeAt === undefined ? undefined : Math.floor(madeAt / dayMs);
-    const days = first === undefined ? {} : { day: { $gte: first, $lte: first + laterDays } };
-    const orderBy = { day: first === undefined ? ("desc" as const) : ("asc" as const) };
-    const archives = await this.#storage.orm.em.fork().find(ReceiptArchive, days, { orderBy, limit: mostArchives });
+    const first = madeAt === undefined ? 0 : Math.floor(madeAt / dayMs);
+    const end = madeAt === undefined ? never : first + laterDays + 1;
+    const own = { accountId: accountId ?? "", keyId: "", model: "" };
+    const day = accountId === undefined ? { $gte: first, $lt: end } : { $in: await this.#findUsed(own, first, end) };
+    const orderBy = { day: madeAt === undefined ? ("desc" as const) : ("asc" as const) };
+    const archives = await this.#storage.orm.em.fork().find(ReceiptArchive, { day }, { orderBy, limit: mostArchives });
     let gone: unknown;
     for (const archive of archives) {
       const found = await this.#read(archive, (open) => findIn(open, requestId)).catch((error: unknown) => {
@@ -110,12 +114,21 @@ export class ReadReceipts implements ArchivedReceipts {
 
   /** The archives of days on which the sums of usage count such receipts, newest first. */
   async #archivesOf(question: ArchivedQuestion): Promise<ReceiptArchive[]> {
-    const { accountId, keyId, model, requestId, fromMs, toMs, after } = question;
+    const { requestId, fromMs, toMs, after } = question;
     const madeAt = readRequestTime(requestId);
     const since = Math.max(fromMs, madeAt ?? 0);
     const until = madeAt === undefined ? Number.POSITIVE_INFINITY : madeAt + (laterDays + 1) * dayMs;
     const end = Math.min(toMs, until, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
-    const [first, last] = [Math.floor(since / dayMs), Math.ceil(end / dayMs)];
+    const day = { $in: await this.#findUsed(question, Math.floor(since / dayMs), Math.ceil(end / dayMs)) };
+    return this.#storage.orm.em.fork().find(ReceiptArchive, { day }, { orderBy: { day: "desc" } });
+  }
+
+  /** The days, from one on and before another, on which the sums of usage count such receipts. */
+  async #findUsed(
+    { accountId, keyId, model }: Pick<ArchivedQuestion, "accountId" | "keyId" | "model">,
+    first: number,
+    end: number,
+  ): Promise<number[]> {
     const isOfKeys = accountId !== "" || keyId !== "";
     const conditions = [
       isOfKeys && accountId === "" ? `account_id <> '${allAccounts}'` : "account_id = ?",
@@ -124,14 +137,11 @@ export class ReadReceipts implements ArchivedReceipts {
       ...(model === "" ? [] : ["model = ?"]),
     ];
     const account = isOfKeys ? accountId : allAccounts;
-    const parameters = [account, first, Number.isFinite(last) ? last : 2 ** 31 - 1, keyId, model];
-    const em = this.#storage.orm.em.fork();
-    const slots = await em.execute<{ slot: number }[]>(
+    const slots = await this.#storage.orm.em.fork().execute<{ slot: number }[]>(
       `select distinct slot from usage_rollup where ${conditions.join(" and ")}`,
-      parameters.filter((value) => value !== ""),
+      [account, first, Math.min(end, never), keyId, model].filter((value) => value !== ""),
     );
-    const days = slots.map(({ slot }) => Number(slot));
-    return em.find(ReceiptArchive, { day: { $in: days } }, { orderBy: { day: "desc" } });
+    return slots.map(({ slot }) => Number(slot));
   }
 }
 

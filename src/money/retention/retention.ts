@@ -24,11 +24,12 @@ const lookMs = 30_000;
 const stepRows = 100;
 /** The longest that a step keeps the one writer of SQLite. */
 const mostStepMs = 10;
-/** After each step, this many times its duration is left to other work. */
-const share = 9;
-/** The same where receipts are due for longer than this: they come faster than they leave. */
-const hurriedShare = 3;
-const hurryMs = dayMs;
+/**
+ * After each step, so many times its duration is left to other work: less, the longer a further day has been due, because
+ * receipts come faster than they leave.
+ */
+export const shareLeft = (overdueMs: number): number =>
+  Math.max(1, 9 / (1 + (2 * Math.max(0, overdueMs - dayMs)) / dayMs));
 /** Settlements wait for at most this long behind an archive that waits for the table. */
 const lockMs = 10;
 const lockTries = 50;
@@ -189,7 +190,7 @@ export class Retention {
       return;
     }
     const size = storage.dialect === "sqlite" ? new StepSize(mostStepMs) : undefined;
-    const pace = this.#pacer(this.#overdueMs > hurryMs ? hurriedShare : share);
+    const pace = this.#pacer();
     while (await this.#isMine()) {
       const began = clock.monotonic();
       const removed = await store.removeReceipts(size?.rows ?? stepRows);
@@ -203,8 +204,8 @@ export class Retention {
   }
 
   /** Leaves time to other work between steps. Throws when the work was ended. */
-  #pacer(left = share): () => Promise<void> {
-    const pace = pacer(this.#parts.clock, left);
+  #pacer(): () => Promise<void> {
+    const pace = pacer(this.#parts.clock, shareLeft(this.#overdueMs));
     return async () => {
       await pace();
       if (this.#ended) {

@@ -4,6 +4,7 @@ import type {
   GenerateRequest,
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { WholeAnswer } from "#lib/rpc/whole-answer.ts";
 import { estimateTokens } from "#lib/text/estimate-tokens.ts";
 import { hangUpKey } from "#src/wire/grpc/hang-up.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
@@ -42,6 +43,9 @@ export function createInferenceService(deps: Dependencies): ServiceImpl<typeof I
         const [first] = answers;
         return answers.length === 1 && first !== undefined ? first : batch(answers, stop, planned.settled);
       };
+      if (request.gathered && request.prompt.case !== "texts") {
+        return new WholeAnswer(async () => (await (await start(context.signal, () => {})).next()).value);
+      }
       return new ReadAhead(start, {
         ...deps.readers,
         accountId: caller.accountId,

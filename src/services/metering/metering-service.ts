@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { toInt64 } from "#lib/money/int64.ts";
+import { inBoundYoungSpace } from "#lib/overload/young-space.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
 import { readMonths } from "#src/money/books/bill/months.ts";
@@ -81,7 +82,7 @@ export function createMeteringService({
       const payer = readPrincipal(context);
       const account = payer.kind === "caller" ? payer.accountId : undefined;
       const open = () => streamStatement({ storage, archives, proofs, now: clock.now() }, visible);
-      for await (const lines of statements.read(account, context.signal, open)) {
+      for await (const lines of inBoundYoungSpace(statements.read(account, context.signal, open))) {
         yield { lines };
       }
     },

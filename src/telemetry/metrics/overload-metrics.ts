@@ -27,7 +27,7 @@ export function watchOverload(registry: Registry, monitor: OverloadMonitor, inta
   });
   new Gauge({
     name: "tollgate_requests_waiting_seconds",
-    help: "How long the first of them has waited. Beyond max_wait_ms new requests are refused.",
+    help: "How long the one that came first has waited. Beyond max_wait_ms new ones of its network are refused.",
     registers: [registry],
     collect() {
       this.set(intake.waitMs / 1000);

@@ -203,6 +203,31 @@ describe("connections", () => {
 });
 
 describe("behind a trusted proxy", () => {
+  test("what waits for its turn to be refused is under way", async () => {
+    const isTrustedProxy = (address: string) => address === "127.0.0.1";
+    const doorClock = new ManualClock();
+    const limits = { requestsPerAddress: 3 };
+    await using front = await startFront(scriptedCore({}).transport, { isTrustedProxy, doorClock, limits });
+    const nowhere = "GET /nowhere HTTP/1.1\r\nhost: t\r\nx-forwarded-for: 198.51.100.1\r\n\r\n";
+    const first = open(front);
+    first.socket.write(nowhere.repeat(100));
+    await eventually("a hundred are answered", () => first.received.split("HTTP/1.1 404").length === 101);
+    const waiting = () => front.refused.filter((bound) => bound === "refusals").length;
+    for (let asked = 1; asked <= 3; asked += 1) {
+      open(front).socket.write(nowhere);
+      await eventually("it waits", () => waiting() === asked);
+    }
+    await turn();
+    expect(front.refused).not.toContain("requests_per_address");
+    open(front).socket.write(nowhere);
+    await eventually("a fourth is one too many", () => front.refused.includes("requests_per_address"));
+    doorClock.advance(1000);
+    await eventually("all are answered", () => clients.every(({ received }) => received !== ""));
+    const last = open(front);
+    last.socket.write(nowhere);
+    await last.until(/^HTTP\/1.1 404 /);
+  });
+
   test("one client has so many requests under way, and others are served", async () => {
     const running = Promise.withResolvers<void>();
     const core = scriptedCore({

@@ -6,7 +6,7 @@ import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
-import type { IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
+import { clientAddress, type IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
 import type { LabelSource } from "../../../facades/http/request/labels.ts";
 import { plainSite, type SiteFacts } from "../../../facades/http/site/facts.ts";
 import { steadyClock } from "../../support/clocks/steady-clock.ts";
@@ -27,6 +27,8 @@ type Limits = FrontLimits & ConnectionLimits & { readonly headerTimeoutMs: numbe
 /** What a front is started with beside its core. */
 export interface FrontSettings {
   readonly clock?: Clock;
+  /** By which its door paces. Default: the machine's. */
+  readonly doorClock?: Clock;
   readonly overload?: Overload;
   readonly intake?: Intake;
   readonly limits?: Partial<Limits>;
@@ -53,10 +55,10 @@ export async function startFront(transport: Transport, settings: FrontSettings =
   const errors: object[] = [];
   const refused: string[] = [];
   let ids = 0;
-  const { isTrustedProxy } = settings;
+  const { isTrustedProxy, doorClock } = settings;
   const limits = { ...usualLimits, ...settings.limits };
   const door = new Door({
-    ...{ listener: "public", limits, isTrustedProxy },
+    ...{ listener: "public", limits, isTrustedProxy, ...(doorClock && { clock: doorClock }) },
     onRefused: (_, bound) => refused.push(bound),
   });
   const front = createFront({
@@ -76,6 +78,7 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     ...{ door, setting: "listen.http", watchesAnswers: true, answerMalformed: front.answerMalformed },
     headerTimeoutMs: limits.headerTimeoutMs,
     requestTimeoutMs: limits.requestTimeoutMs,
+    toClient: (request) => clientAddress(request, isTrustedProxy),
   });
   return { url: server.url, server, errors, refused, [Symbol.asyncDispose]: () => server.close(0) };
 }

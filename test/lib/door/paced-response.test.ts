@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import type { RequestListener } from "node:http";
+import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
+import { queryObjects } from "node:v8";
 import { afterEach, expect, test } from "@jest/globals";
 import { Door } from "#lib/door/door.ts";
 import { type HttpServerOptions, startHttpServer } from "#lib/door/http-server.ts";
@@ -18,12 +19,13 @@ afterEach(async () => {
   }
 });
 
-/** Answers with the status that a path names. */
+/** Answers with the status that a path names, and with the body of a header. */
 const byPath: RequestListener = ({ url = "", headers }, response) => {
   if (headers.authorization !== undefined) {
     noteCounted(response);
   }
-  response.writeHead(Number(url.slice(1)), { "content-length": "0" }).end();
+  const body = Buffer.from(String(headers["x-body"] ?? ""));
+  response.writeHead(Number(url.slice(1)), { "content-length": body.length }).end(body);
 };
 
 async function start(options: Partial<HttpServerOptions> = {}, connectionsPerAddress = 100) {
@@ -35,6 +37,7 @@ async function start(options: Partial<HttpServerOptions> = {}, connectionsPerAdd
   });
   const server = await startHttpServer(byPath, "127.0.0.1:0", { door, setting: "listen.admin", ...options });
   closing.push(() => server.close(0));
+  const close = () => server.close(60_000);
   const open = (localAddress: string) => {
     const socket = connect({ host: "127.0.0.1", port: Number(server.address.split(":")[1]), localAddress });
     closing.push(() => socket.destroy());
@@ -43,9 +46,14 @@ async function start(options: Partial<HttpServerOptions> = {}, connectionsPerAdd
     socket.on("data", (text) => {
       received += text;
     });
-    return { socket, count: () => received.split("HTTP/1.1 ").length - 1 };
+    const statuses = () =>
+      received
+        .split("HTTP/1.1 ")
+        .slice(1)
+        .map((answer) => Number(answer.slice(0, 3)));
+    return { socket, statuses, count: () => statuses().length, text: () => received };
   };
-  return { clock, refused, open };
+  return { clock, refused, open, close };
 }
 
 const ask = (status: number, more = "") => `GET /${status} HTTP/1.1\r\nhost: t\r\n${more}\r\n`;
@@ -113,4 +121,69 @@ test("behind a proxy each client has turns of its own", async () => {
   other.socket.write(ask(404, "x-forwarded-for: 198.51.100.1\r\n"));
   await eventually("another client is answered", () => other.count() === 1);
   expect(client.count()).toBe(100);
+});
+
+test("what waits is kept as its bytes alone: neither its request nor its response stays", async () => {
+  const { refused, open } = await start();
+  const clients = Array.from({ length: 40 }, () => open("127.8.0.1"));
+  const countKept = () => Number(queryObjects(IncomingMessage)) + Number(queryObjects(ServerResponse));
+  for (const { socket } of clients) {
+    socket.write(ask(404).repeat(2));
+  }
+  await eventually("eighty are answered", () => clients.every(({ count }) => count() === 2));
+  const before = countKept();
+  for (const { socket } of clients) {
+    socket.write(ask(404));
+  }
+  await eventually("twenty wait", () => refused.length === 20);
+  await eventually("Node.js has forgotten them", () => countKept() <= before + 5);
+});
+
+test("an answer that waits comes whole, and before what was asked behind it", async () => {
+  const service = await start();
+  const client = await flood(service, "127.8.0.1", "x-body: why not\r\n");
+  client.socket.write(ask(200, "authorization: Bearer right\r\n"));
+  const other = service.open("127.8.1.1");
+  other.socket.write(ask(200));
+  await eventually("another client is answered", () => other.count() === 1);
+  expect(client.count()).toBe(100);
+  service.clock.advance(20);
+  await eventually("both are answered", () => client.count() === 102);
+  expect(client.statuses().slice(99)).toEqual([404, 404, 200]);
+  expect(client.text().split("why not")).toHaveLength(102);
+});
+
+test("bytes that are no request are refused after an answer that waits", async () => {
+  const service = await start();
+  const client = await flood(service, "127.8.0.1");
+  client.socket.write("nonsense\r\n\r\n");
+  await eventually("they have come", () => service.open("127.8.0.1") && service.refused.length === 1);
+  service.clock.advance(20);
+  await eventually("both are answered", () => client.count() === 102);
+  expect(client.statuses().slice(99)).toEqual([404, 404, 400]);
+});
+
+test("an answer after which its connection ends waits, too", async () => {
+  const { clock, refused, open } = await start();
+  const first = open("127.8.0.1");
+  first.socket.write(ask(404).repeat(100));
+  await eventually("a hundred are answered", () => first.count() === 100);
+  const last = open("127.8.0.1");
+  last.socket.write(ask(404, "connection: close\r\n"));
+  await eventually("it waits", () => refused.includes("refusals"));
+  expect(last.count()).toBe(0);
+  clock.advance(20);
+  await once(last.socket, "close");
+  expect(last.statuses()).toEqual([404]);
+});
+
+test("a server that closes lets an answer that waits have its turn", async () => {
+  const service = await start();
+  const client = await flood(service, "127.8.0.1");
+  const closed = service.close();
+  await new Promise((resolve) => setTimeout(resolve, 150)); // its sweep closes what is idle
+  expect(client.socket.closed).toBe(false);
+  service.clock.advance(20);
+  await eventually("its turn has come", () => client.count() === 101);
+  await closed;
 });

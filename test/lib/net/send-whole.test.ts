@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, expect, test } from "@jest/globals";
-import { sendWhole, watchEnd } from "#lib/net/send-whole.ts";
+import { sendRest, sendWhole, watchEnd } from "#lib/net/send-whole.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
@@ -114,4 +115,18 @@ test("nothing is watched that went out at once", async () => {
   await reader.accept();
   watchEnd(response, owner, unread);
   expect([unread.bytes, clock.pending]).toEqual([0, 0]);
+});
+
+test("the rest of an answer whose response is over is watched until its client has taken it", async () => {
+  const pieces = [Buffer.from("head"), Buffer.from("x".repeat(500))];
+  sendRest(reader as unknown as Socket, pieces, "a", unread);
+  expect(unread.bytes).toBe(504);
+  await reader.accept();
+  await reader.accept();
+  expect([unread.bytes, reader.received.length]).toEqual([0, 504]);
+  sendRest(reader as unknown as Socket, pieces, "a", unread);
+  pass(59);
+  expect(cut).toBe(0);
+  pass(1);
+  expect([cut, unread.bytes, reader.destroyed]).toEqual([1, 0, true]);
 });

@@ -82,6 +82,28 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   }, 60_000);
 
+  test("a request with an id of its client's own is looked for on the days alone on which its account used anything", async () => {
+    const { storage, account, directory, clock, retention, close } = await live(dialect);
+    await retention().work();
+    const folder = archiveFolder(directory, systemRandom);
+    const opened: string[] = [];
+    const place = {
+      ...folder,
+      open: (name: string) => {
+        opened.push(name);
+        return folder.open(name);
+      },
+    };
+    const archives = new ReadReceipts(storage, new ArchiveReader(place));
+    const looks = async (accountId: string | undefined) => {
+      const asked = readReceipts(storage, "my-own-id", accountId, archives);
+      expect(await reasonOf(asked)).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND });
+      return opened.splice(0).length;
+    };
+    expect([await looks(v7()), await looks(account), await looks(undefined)]).toEqual([0, 1, 1]);
+    await clock.until(close());
+  }, 60_000);
+
   test("a changed archive is named with its day, one that is gone says when it left; parts of its hours are not summed", async () => {
     const { storage, ids, clock, midnight, settledOn, directory, noted, retention, close } = await live(dialect);
     await retention().work();

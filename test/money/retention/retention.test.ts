@@ -7,6 +7,7 @@ import { describe, expect, test } from "@jest/globals";
 import { NIL, v7 } from "uuid";
 import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
+import { type Clock, systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
@@ -109,6 +110,34 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await storage.orm.em.fork().count(Usage)).toBe(3);
     expect(readdirSync(directory).toSorted()).toEqual(["a file", others, name].toSorted());
     await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
+  test("archiving leaves others their time, and less of it the longer a further day is due", async () => {
+    const { clock, midnight, retention, close } = await live(dialect);
+    /** Each try to archive the day ends before its file is complete. */
+    const endless = async () => ({
+      write: async () => {},
+      finish: () => Promise.reject(new Error("enough")),
+      abandon: async () => {},
+    });
+    const restOf = async (daysLate: number) => {
+      const rests: number[] = [];
+      let ticks = 0;
+      const ticking: Clock = {
+        ...systemClock,
+        now: () => midnight + daysLate * dayMs + 3_600_000,
+        monotonic: () => ticks++,
+        after: (ms, act) => {
+          rests.push(ms);
+          return systemClock.after(0, act);
+        },
+      };
+      const place = { ...archiveFolder("nowhere", systemRandom), create: endless };
+      await expect(retention({ clock: ticking, place }).work()).rejects.toThrow("enough");
+      return rests.at(-1);
+    };
+    expect([await restOf(0), await restOf(1), await restOf(2), await restOf(100)]).toEqual([9, 3, 2, 2]); // at least 2 ms
     await clock.until(close());
   }, 60_000);
 

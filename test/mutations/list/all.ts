@@ -1,10 +1,12 @@
 import type { Mutation } from "../mutation.ts";
 import { admissionMutations } from "./admission.ts";
+import { archiveMutations } from "./archives.ts";
 import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
 import { doorMutations } from "./doors.ts";
+import { failoverMutations } from "./failover.ts";
 import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
 import { keyMutations } from "./keys.ts";
@@ -27,6 +29,8 @@ export const mutations: readonly Mutation[] = [
   ...storeMutations,
   ...bookMutations,
   ...historyMutations,
+  ...archiveMutations,
+  ...failoverMutations,
   ...statementMutations,
   ...checkoutMutations,
   ...keyMutations,

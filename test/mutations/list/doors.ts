@@ -121,7 +121,7 @@ export const doorMutations: readonly Mutation[] = [
   without("uncounted", {
     of: "over HTTP",
     file: "lib/door/paced-response.ts",
-    find: 'counted.has(response) ? undefined : "uncounted";',
+    find: 'isCounted ? undefined : "uncounted";',
     replace: "undefined;",
     breaks: uncounted,
     tests: ["test/lib/door/paced-response.test.ts", walked, program],

@@ -82,7 +82,7 @@ async function judgeHarmed(world: World): Promise<void> {
     const named = new Set((await receipts.findFaulty()).map(({ day }) => `receipts-${day}.jsonl.gz`));
     for (const { file } of readArchives(server)) {
       const [one] = parse(night.files.get(file));
-      const found = one && (await receipts.find(one.requestId).catch(() => []));
+      const found = one && (await receipts.find(one.requestId, undefined).catch(() => []));
       judgeBelief(world, file, {
         isNamed: named.has(file),
         isRead: found === undefined ? undefined : found.length > 0,

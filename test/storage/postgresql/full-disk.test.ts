@@ -1,7 +1,3 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
@@ -10,37 +6,26 @@ import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-se
 import { openMetering, request, run, usd } from "../../money/fixture.ts";
 import { eventually } from "../../support/eventually.ts";
 import { pause } from "../../support/pause.ts";
+import { asRoot, mountSmallDisk, type SmallDisk } from "../../support/small-disk.ts";
 
 // A real file system of its own: a table space on it is full, and then has room again.
 
-let folder: string;
+let disk: SmallDisk;
 let server: PostgresqlServer;
 
-/** Runs a program as root: as who runs the tests, or by sudo where that asks nothing. */
-function asRoot(...command: string[]): void {
-  const isRoot = process.getuid?.() === 0;
-  const [program = "", ...args] = isRoot ? command : ["sudo", "-n", ...command];
-  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
-  if (status !== 0) {
-    throw new Error(`this test needs a file system of its own, so root or sudo: ${command.join(" ")}: ${stderr}`);
-  }
-}
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tollgate-full-disk-"));
-  asRoot("mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", folder);
+  disk = mountSmallDisk(48);
   server = await startPostgresql();
   const [data] = await server.ask("show data_directory");
-  asRoot("chown", `--reference=${data?.data_directory}`, folder);
+  asRoot("chown", `--reference=${data?.data_directory}`, disk.folder);
 }, 120_000);
 afterAll(async () => {
   await server?.stop();
-  asRoot("umount", folder);
-  rmSync(folder, { recursive: true });
+  disk.remove();
 }, 60_000);
 
 test("a database whose disk is full admits nothing new, loses no charge of what runs, and goes on when there is room", async () => {
-  await server.ask(`create tablespace small location '${folder}'`);
+  await server.ask(`create tablespace small location '${disk.folder}'`);
   await server.ask("create database on_small tablespace small");
   const url = (await server.createDatabase()).replace(/[^/]*$/, "on_small");
   const core = await openMetering({ clock: systemClock, url });

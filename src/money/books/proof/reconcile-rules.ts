@@ -3,14 +3,16 @@ import { fittingSum } from "#src/storage/reads/exact-sum.ts";
 import { ownRate } from "../../model/prices/own-prices.ts";
 import { priorities } from "../../model/spending-order.ts";
 import { hourlySums } from "../../store/rollups.ts";
+import type { InScope } from "./scope.ts";
 
 /** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
 export interface Rule {
   readonly name: string;
   readonly table: string;
-  readonly sql: string;
+  /** A function makes it, where it looks at no more sums than those in scope. */
+  readonly sql: string | ((isInScope: InScope) => string);
   /** The parts of a day that keep it by themselves: a day is sealed once they all did. Absent: it is about all days. */
-  readonly ofDay?: "receipts" | "hours";
+  readonly ofDay?: "receipts" | "hours" | "sums";
   /** The database that the rule is for. Undefined: both. */
   readonly only?: "postgresql" | "sqlite";
 }

@@ -1,6 +1,7 @@
 import { allAccounts, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
 import { spanHours } from "../../store/spans.ts";
 import type { Rule } from "./reconcile-rules.ts";
+import type { InScope } from "./scope.ts";
 
 const sides = ["expected", "found"] as const;
 
@@ -18,30 +19,32 @@ const ofSide = (side: string) =>
 const same = (
   rule: Pick<Rule, "name" | "only" | "ofDay"> & { readonly table?: string },
   keys: readonly string[],
-  expected: string,
-  found: string,
+  expected: (isInScope: InScope) => string,
+  found: (isInScope: InScope) => string,
 ): Rule => {
   const key = keys.join(", ");
   const rows = (side: string, query: string) =>
     `select '${side}' as side, ${key}, ${sumNames.join(", ")} from (${query}) ${side}`;
   return {
     table: "usage_rollup",
+    ofDay: "sums",
     ...rule,
-    sql: `
+    sql: (isInScope) => `
       select ${keys.map((name) => `cast(${name} as text)`).join(" || ' ' || ")} as id,
         ${told("expected")} as expected, ${told("found")} as found
       from (
         select ${key}, ${sides.flatMap(ofSide).join(", ")}
-        from (${rows("expected", expected)} union all ${rows("found", found)}) parts group by ${key}) sums
+        from (${rows("expected", expected(isInScope))} union all ${rows("found", found(isInScope))}) parts group by ${key}) sums
       where ${told("expected")} <> ${told("found")}`,
   };
 };
 
-const rollups = (span: string, accounts: "=" | "<>") => `
+const hourRollups = (accounts: "=" | "<>") => (isInScope: InScope) =>
+  `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
-  where span = '${span}' and account_id ${accounts} '${allAccounts}'`;
+  where span = 'hour' and account_id ${accounts} '${allAccounts}' and (${isInScope("slot", 1)})`;
 
-const receipts = (dialect: "sqlite" | "postgresql") => {
+const receipts = (dialect: "sqlite" | "postgresql") => () => {
   const hour = hourOf[dialect]("settled_at");
   return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from receipt
     group by account_id, ${hour}, key_id, model`;
@@ -53,9 +56,13 @@ const toldArchive = (table: string) =>
 
 const hourKeys = ["account_id", "hour", "key_id", "model"];
 
-const spans = (detail: string, hours: number) => `
+/** Spans of so many hours that are in scope as parts of `longer` ones. */
+const spans =
+  (detail: string, hours: number, longer = hours) =>
+  (isInScope: InScope) =>
+    `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_span
-  where detail = '${detail}' and hours = ${hours}`;
+  where detail = '${detail}' and hours = ${hours} and (${isInScope("slot", longer, hours)})`;
 
 const keySpan = ["account_id", "slot", "key_id", "model"];
 
@@ -71,9 +78,9 @@ const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
       { name: `the usage of a span of ${name} is that of its hours`, table: "usage_span" },
       keySpan,
       shorter === undefined
-        ? rollups("hour", "<>")
-        : `select account_id, slot * ${shorter} / ${hours} as slot, key_id, model, ${sumNames.join(", ")}
-           from (${spans("key", shorter)}) shorter`,
+        ? hourRollups("<>")
+        : (isInScope) => `select account_id, slot * ${shorter} / ${hours} as slot, key_id, model, ${sumNames.join(", ")}
+           from (${spans("key", shorter, hours)(isInScope)}) shorter`,
       spans("key", hours),
     ),
     same(
@@ -92,7 +99,7 @@ export const rollupRules: readonly Rule[] = [
       { name: "the usage of an hour is that of its receipts", only, ofDay: "hours" },
       hourKeys,
       receipts(only),
-      "select * from counted_hour",
+      () => "select * from counted_hour",
     ),
   ),
   {
@@ -108,14 +115,18 @@ export const rollupRules: readonly Rule[] = [
   same(
     { name: "the usage of a day is that of its hours" },
     ["account_id", "slot", "key_id", "model"],
-    `select account_id, slot / 24 as slot, key_id, model, ${sumNames.join(", ")} from usage_rollup where span = 'hour'`,
-    `select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup where span = 'day'`,
+    (isInScope) => `
+      select account_id, slot / 24 as slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
+      where span = 'hour' and (${isInScope("slot", 24, 1)})`,
+    (isInScope) => `
+      select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
+      where span = 'day' and (${isInScope("slot", 24)})`,
   ),
   same(
     { name: "the usage of all accounts is that of each of them" },
     ["slot", "model"],
-    rollups("hour", "<>"),
-    rollups("hour", "="),
+    hourRollups("<>"),
+    hourRollups("="),
   ),
   ...spanRules,
 ];

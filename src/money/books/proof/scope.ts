@@ -21,13 +21,15 @@ export interface Scope {
   readonly within?: TimeSpan;
   /** Days whose last seal is not believed, from a day on. */
   readonly disbelieved: readonly number[];
+  /** Whether sums of usage are looked at everywhere: they stay when receipts leave. */
+  readonly allSums?: boolean;
 }
 
 /** The receipts of a span, and no seal. */
 export const only = (within: TimeSpan): Scope => ({ sealed: [], disbelieved: [], within });
 
 /** Every receipt, and no seal. */
-export const everything: Scope = { sealed: [], disbelieved: [] };
+export const everything: Scope = { sealed: [], disbelieved: [], allSums: true };
 
 /** A time as the tables have it. */
 const timeOf = (dialect: Dialect, ms: number) =>
@@ -46,11 +48,21 @@ export const linesOfReceipts = {
 const lastSeals = "select id, day from day_seal where number in (select max(number) from day_seal group by day)";
 
 /**
+ * A condition on a column with slots of `of` hours: that they lie in slots of `hours` hours, of which the scope has a part.
+ * Absent `of`: as long as these.
+ */
+export type InScope = (column: string, hours: number, of?: number) => string;
+
+/**
  * A rule's query with the tables that it names: `receipt` and `line`, as usage and usage_line; `counted_hour`, the
  * sums of the hours whose receipts are all among them; `believed_seal`, the seals of all other receipts; `sealed_cost`,
  * what slices have spent by these.
  */
-export function inScope(sql: string, { sealed, within, disbelieved }: Scope, dialect: Dialect): string {
+export function inScope(
+  sql: string | ((isInScope: InScope) => string),
+  { sealed, within, disbelieved, allSums = false }: Scope,
+  dialect: Dialect,
+): string {
   const spans = within === undefined ? outside(sealed) : [within];
   const isAll = spans.length === 1 && spans[0]?.from === undefined && spans[0]?.to === undefined;
   const among = (column: string, of: (ms: number) => string) =>
@@ -58,17 +70,27 @@ export function inScope(sql: string, { sealed, within, disbelieved }: Scope, dia
   // Of some days they are read first, by their time: a planner that wants an order would read all that are kept in it.
   const receipts = isAll ? "" : ` where ${among("settled_at", (ms) => timeOf(dialect, ms))}`;
   const hours = isAll ? "" : ` where ${among("hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
+  const isInScope: InScope = (column, length, of = length) => {
+    const first = (slot: number) => (slot * length) / of;
+    const overlaps = spans.map(({ from, to }) =>
+      both(
+        from && `${column} >= ${first(Math.floor(from / hourMs / length))}`,
+        to && `${column} < ${first(Math.ceil(to / hourMs / length))}`,
+      ),
+    );
+    return isAll || allSums ? "1 = 1" : overlaps.join(" or ");
+  };
   const lines = dialect === "postgresql" ? linesOfReceipts.postgresql : linesOfReceipts.sqlite;
   const none = sealed.length === 0 ? " where 1 = 0" : "";
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
   return `
     with receipt as ${isAll ? "not " : ""}materialized (select * from usage${receipts}),
-    line as not materialized (${isAll ? "select * from usage_line" : lines}),
+    line as ${isAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
     sealed_cost as not materialized (
       select slice_id, cost from sealed_slice where seal_id in (select id from believed_seal))
-    ${sql}`;
+    ${typeof sql === "string" ? sql : sql(isInScope)}`;
 }
 
 const hourMs = 3_600_000;
@@ -150,5 +172,5 @@ export function toScope(days: readonly SealedDay[], all: boolean): Scope {
       sealed.push({ from: day * dayMs, to: (day + 1) * dayMs });
     }
   }
-  return { sealed, disbelieved: days.filter((day) => !isBelieved(day)).map(({ day }) => day) };
+  return { sealed, disbelieved: days.filter((day) => !isBelieved(day)).map(({ day }) => day), allSums: all };
 }

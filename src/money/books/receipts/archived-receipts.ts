@@ -27,8 +27,8 @@ export interface ArchivedQuestion {
  * was written, and RECEIPT_ARCHIVED for one that is gone.
  */
 export interface ArchivedReceipts {
-  /** The receipts of a request's runs, oldest first. None: no archive has any. */
-  find(requestId: string): Promise<Receipt[]>;
+  /** The receipts of a request's runs, oldest first. None: no archive has any. With an account, those of others may be missing. */
+  find(requestId: string, accountId: string | undefined): Promise<Receipt[]>;
   /** Newest first. */
   list(question: ArchivedQuestion): AsyncGenerator<Receipt>;
   /** An account's receipts of a span, oldest first. */

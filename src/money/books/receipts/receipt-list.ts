@@ -7,7 +7,7 @@ import { isStorable } from "#lib/text/storable.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { LongRead } from "#src/storage/reads/long-read.ts";
 import { readEntity } from "#src/storage/reads/read-entity.ts";
-import type { Snapshot } from "#src/storage/reads/snapshot.ts";
+import { pieceSize, type Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { readKeptFrom } from "../../store/kept-from.ts";
 import { labelOf } from "../../store/rollups.ts";
@@ -131,18 +131,18 @@ async function readRuns(
 }
 
 /** The lines of receipts, in the order of spending. */
-export async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Promise<UsageLine[]> {
+export async function readLines(snapshot: Pick<Snapshot, "few">, runs: readonly Usage[]): Promise<UsageLine[]> {
   const lines: UsageLine[] = [];
-  if (runs.length > 0) {
+  for (let at = 0; at < runs.length; at += pieceSize) {
+    const some = runs.slice(at, at + pieceSize);
     const ids = new Conditions();
-    ids.add(`request_id in (${runs.map(() => "?").join(", ")})`, ...runs.map(({ requestId }) => requestId));
+    ids.add(`request_id in (${some.map(() => "?").join(", ")})`, ...some.map(({ requestId }) => requestId));
     // Receipts of a page are of few days: PostgreSQL need not look for each of them in the lines of all days.
-    const runIds = runs.map(({ runId }) => runId).toSorted();
+    const runIds = some.map(({ runId }) => runId).toSorted();
     ids.add("run_id >= ?", runIds[0]);
     ids.add("run_id <= ?", runIds.at(-1));
-    for await (const rows of snapshot.rows(`select * from usage_line ${ids.where} order by seq`, ids.parameters)) {
-      lines.push(...rows.map((row) => readEntity(UsageLine, row)));
-    }
+    const rows = await snapshot.few(`select * from usage_line ${ids.where} order by seq`, ids.parameters);
+    lines.push(...rows.map((row) => readEntity(UsageLine, row)));
   }
   return lines;
 }

@@ -37,7 +37,7 @@ export async function readReceipts(
     if (stored.length > 0) {
       return stored;
     }
-    const archived = await archives.find(requestId);
+    const archived = await archives.find(requestId, accountId);
     const own = archived.filter((receipt) => accountId === undefined || receipt.accountId === accountId);
     if (own.length > 0) {
       return own.slice(0, mostRuns);

@@ -5,6 +5,7 @@ import { DaySeal, SealedAccount, SealedSlice } from "#src/storage/entities/meter
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { dayMs } from "../../store/kept-from.ts";
 import { addBreaches, inSnapshot } from "../proof/breaches.ts";
 import type { Rule } from "../proof/reconcile-rules.ts";
 import { rulesOf } from "../proof/rules.ts";
@@ -27,7 +28,7 @@ export interface Dependencies {
 export type Sealing = { readonly seal: DaySeal } | { readonly findings: readonly ReconcileFinding[] };
 
 /**
- * Proves the receipts of a day and seals what they are. Each step reads few enough receipts to keep its snapshot for
+ * Proves the receipts of a day and the sums of its usage, and seals what they are. Each step reads few enough receipts to keep its snapshot for
  * seconds only. Receipts that come meanwhile make the seal one that is not whole, and the day is sealed anew.
  */
 export async function sealDay(dependencies: Dependencies, day: number): Promise<Sealing> {
@@ -51,7 +52,9 @@ export async function sealDay(dependencies: Dependencies, day: number): Promise<
     }
     await pace();
   }
-  return { seal: await store(dependencies, day, digests) };
+  const whole = { from: day * dayMs, to: (day + 1) * dayMs };
+  const findings = await inSnapshot(storage, (snapshot) => findBroken(snapshot, storage, "sums", whole));
+  return findings.length > 0 ? { findings } : { seal: await store(dependencies, day, digests) };
 }
 
 /** The rows of a span that break one of the rules for such parts of a day. */

@@ -1,10 +1,10 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { Turns } from "#lib/time/turns.ts";
 import type { Announcements } from "../../model/announcements.ts";
 import type { PicoUsd } from "../../model/interface.ts";
 import { unavailable } from "../../model/unavailable.ts";
 import { callInMs, lookAgainMs } from "./intervals.ts";
-import { Turns } from "./turns.ts";
 
 /** Money of which this core has leased a part: an account's, or that of one window of a budget. */
 export interface LeasedMoney {

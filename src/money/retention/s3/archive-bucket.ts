@@ -2,8 +2,8 @@ import type { ArchivePlace } from "../place.ts";
 import { Bucket, type BucketOptions } from "./bucket.ts";
 import { BucketFile } from "./bucket-file.ts";
 
-/** What is read of an object at once. */
-const pieceBytes = 8 * 2 ** 20;
+/** What is read of a whole object at once. */
+const pieceBytes = 2 * 2 ** 20;
 
 /** A bucket, which all cores reach. `partBytes`: the size of the parts in which files are written. */
 export function archiveBucket(options: BucketOptions, partBytes?: number): ArchivePlace {

@@ -88,14 +88,21 @@ export class Receipts {
 
   /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */
   async #count({ name }: DayTable, before: number): Promise<{ receipts: number; later: boolean }> {
-    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later`;
+    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later, ${serial}`;
     const { rows } = await this.#pool.query<{ receipts: number; later: boolean }>(sql, [before]);
     return rows[0] ?? { receipts: 0, later: false };
   }
 }
 
-const settledLater = (name: string) =>
-  `exists (select from ${name} where settled_at >= to_timestamp($1::float8 / 1000))`;
+/** One process runs what may change a setting, and the whole query with it: settlements have the other processors. */
+const serial = "set_config('max_parallel_workers_per_gather', '0', true)";
+
+/**
+ * Whether a day's table has receipts that were settled at $1, in milliseconds, or later. Read from the end of an index, whatever
+ * the planner knows of a table: settlements wait meanwhile.
+ */
+export const settledLater = (name: string) =>
+  `coalesce((select max(settled_at) from ${name}) >= to_timestamp($1::float8 / 1000), false)`;
 
 /**
  * Takes a table out while nothing can be stored in it. Returns whether it did: not, when it holds what is not archived, by

@@ -18,7 +18,8 @@ export function shedLoad(overload: Overload): Interceptor {
   };
 }
 
-function isShed(method: DescMethod): boolean {
+/** Whether an overloaded process refuses calls of a method. */
+export function isShed(method: DescMethod): boolean {
   switch (readAccess(method)) {
     case Access.CALLER:
     case Access.MEMBER:

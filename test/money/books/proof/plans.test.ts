@@ -5,6 +5,7 @@ import { rulesOf } from "#src/money/books/proof/rules.ts";
 import { everything, inScope, type Scope } from "#src/money/books/proof/scope.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
+import { makeDays } from "#src/storage/postgresql/days.ts";
 import type { PostgresqlStorage, SqliteStorage } from "#src/storage/storage.ts";
 import { explainSqlite } from "../../../support/plans.ts";
 import { databases } from "../../databases.ts";
@@ -15,11 +16,13 @@ const newDatabase = databases();
 interface Step {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
+  readonly "CTE Name"?: string;
   readonly Plans?: readonly Step[];
 }
 
-/** A few ten thousand receipts of one account, two lines each, from so many lots that a receipt is paid by any of them. */
-const [lots, receipts] = [5000, 30_000];
+const today = Math.floor(Date.now() / dayMs) * dayMs;
+/** A few ten thousand receipts of one account and a month, two lines each, from so many lots that a receipt is paid by any of them. */
+const [lots, receipts, days] = [5000, 30_000, 30];
 const seed = (account: string) => `
   insert into account (id, name, name_key, max_keys, created_at, paid_total, debt)
   values ('${account}', '', '', 1, now(), 0, 0);
@@ -33,29 +36,37 @@ const seed = (account: string) => `
   insert into slice (id, lot_id, account_id, core_id, epoch, granted, spent, open)
   select uuid(n), uuid(n), '${account}', uuid(0), 1, 10, 4, false from ids where n <= ${lots};
   insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at, max_input_rate, max_output_rate)
-  select 'r' || n, uuid(n), '${account}', '', 'm' || (1 + n % 10), 1, 1, 2, 0, 'completed', now(), 1, 1 from ids;
+  select 'r' || n, run(n), '${account}', '', 'm' || (1 + n % 10), 1, 1, 2, 0, 'completed', to_timestamp(ms(n) / 1000.0), 1, 1 from ids;
   insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate, cost)
-  select 'r' || n, uuid(n), seq, uuid(1 + (n + seq) % ${lots}), uuid(1 + (n + seq) % ${lots}), 1 - seq, seq, 1, 1, 1
+  select 'r' || n, run(n), seq, uuid(1 + (n + seq) % ${lots}), uuid(1 + (n + seq) % ${lots}), 1 - seq, seq, 1, 1, 1
   from ids, generate_series(0, 1) seq;
   analyze`;
 
 async function fill(storage: PostgresqlStorage): Promise<void> {
+  await makeDays(
+    storage.pool,
+    Array.from({ length: days }, (_, at) => today / dayMs - at),
+  );
   const client = await storage.pool.connect();
   try {
     await client.query(`
       create temporary table ids as select n from generate_series(1, ${receipts}) n;
       create function pg_temp.uuid(n bigint) returns uuid language sql as $$ select lpad(to_hex(n), 32, '0')::uuid $$;
-      ${seed(v7()).replaceAll("uuid(", "pg_temp.uuid(")}`);
+      create function pg_temp.ms(n bigint) returns bigint language sql as $$
+        select ${today - (days - 1) * dayMs}::bigint + n * ${(days * dayMs) / receipts} $$;
+      create function pg_temp.run(n bigint) returns uuid language sql as $$
+        select (lpad(to_hex(pg_temp.ms(n)), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid $$;
+      ${seed(v7()).replaceAll(/\b(uuid|ms|run)\(/g, "pg_temp.$1(")}`);
   } finally {
     client.release(true);
   }
 }
 
-const tables = ["usage", "usage_line", "lot", "slice"];
+const tables = /^(usage|usage_line|receipt|line|lot|slice)(_\d{8})?$/;
 
-/** The tables of receipts and lots that a step reads, itself or below it. */
+/** The tables of receipts and lots that a step reads, itself or below it: stored ones, and those that a query names. */
 const readsOf = (step: Step): string[] => [
-  ...tables.filter((table) => table === step["Relation Name"]),
+  ...[step["Relation Name"], step["CTE Name"]].flatMap((name) => tables.exec(name ?? "")?.[1] ?? []),
   ...(step.Plans ?? []).flatMap(readsOf),
 ];
 
@@ -63,20 +74,25 @@ const readsOf = (step: Step): string[] => [
 const unwrapped = (step: Step): Step =>
   /^(Subquery Scan|Limit)/.test(step["Node Type"]) && step.Plans?.[0] !== undefined ? unwrapped(step.Plans[0]) : step;
 
+/** Whether an index finds rows. The tables of days to come have no rows, and need none. */
+function isFound(step: Step): boolean {
+  const { "Node Type": type, Plans = [] } = unwrapped(step);
+  return type === "Append" ? Plans.some(isFound) : /^(Index|Bitmap|Memoize)/.test(type);
+}
+
 /** The joins that compare each receipt or lot with each row of another table: no index finds that table's rows. */
 function comparisons(step: Step): string[] {
   const [, inner] = step.Plans ?? [];
-  const isFound = inner !== undefined && /^(Index|Bitmap|Memoize)/.test(unwrapped(inner)["Node Type"]);
-  const own = step["Node Type"] === "Nested Loop" && !isFound ? [readsOf(step).join(" with ")] : [];
+  const isComparison = step["Node Type"] === "Nested Loop" && (inner === undefined || !isFound(inner));
+  const own = isComparison ? [[...new Set(readsOf(step))].join(" with ")] : [];
   return [...own, ...(step.Plans ?? []).flatMap(comparisons)].filter((join) => join !== "");
 }
 
-const today = Math.floor(Date.now() / dayMs) * dayMs;
 /** All receipts, those of open days, and those of a span. */
 const scopes: readonly Scope[] = [
   everything,
   { sealed: [{ from: today - 30 * dayMs, to: today }], disbelieved: [5] },
-  { sealed: [], disbelieved: [], within: { from: today, to: today + dayMs } },
+  { sealed: [], disbelieved: [], within: { from: today - dayMs, to: today } },
 ];
 
 const queriesOf = (dialect: "postgresql" | "sqlite") => [

@@ -209,4 +209,39 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await rules(true)).toEqual([]);
     await clock.until(close());
   });
+
+  test("sums of usage are proved until their day is sealed, which waits for them; then only with all", async () => {
+    const { sealer, seals, day, rules, storage, clock, close } = await live();
+    const em = storage.orm.em.fork();
+    const hours = `slot >= ${(day - 2) * 24} and slot < ${(day - 1) * 24}`;
+    const lies: readonly [rule: string, table: string, where: string][] = [
+      ["the usage of a day is that of its hours", "usage_rollup", `span = 'day' and slot = ${day - 2}`],
+      ["the usage of all accounts is that of each", "usage_rollup", `span = 'hour' and key_id = '' and ${hours}`],
+      ["the usage of a span of 1 h", "usage_span", `hours = 1 and detail = 'key' and ${hours}`],
+      [
+        "the usage of an account in a span of 24 h",
+        "usage_span",
+        `hours = 24 and detail = 'account' and slot = ${day - 2}`,
+      ],
+      ["the usage of a span of 1536 h", "usage_span", `hours = 768 and slot = ${Math.floor((day - 2) / 32)}`],
+    ];
+    const lie = (table: string, where: string, by: number) =>
+      em.execute(`update ${table} set input_tokens = input_tokens + ${by} where ${where}`);
+    for (const [rule, table, where] of lies) {
+      await lie(table, where, 1);
+      expect((await rules()).join("\n")).toContain(rule);
+      await sealer.sealDue();
+      expect((await seals()).map((seal) => seal.day)).toEqual([day - 1]);
+      await lie(table, where, -1);
+    }
+    await sealer.sealDue();
+    expect((await seals()).map((seal) => seal.day)).toEqual([day - 1, day - 2]);
+    for (const [rule, table, where] of lies.slice(0, 4)) {
+      await lie(table, where, 1);
+      expect(await rules()).toEqual([]);
+      expect((await rules(true)).join("\n")).toContain(rule);
+      await lie(table, where, -1);
+    }
+    await clock.until(close());
+  });
 });

@@ -1,58 +1,31 @@
 import { createHash, randomBytes } from "node:crypto";
-import { createServer, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import type { ArchivePlace } from "#src/money/retention/place.ts";
 import { archiveBucket } from "#src/money/retention/s3/archive-bucket.ts";
 import { type S3Server, startS3 } from "../../../../scripts/test-services/s3.ts";
+import { Relay } from "./relay.ts";
 
 // A real server of S3's protocol, behind a relay that counts requests and answers some of them itself.
 
 let s3: S3Server;
-let relay: Server;
-/** What was asked, as method, object and query; the body's length. */
-let asked: { readonly what: string; readonly bytes: number }[];
-/** Answers a request in the server's place. Undefined: it does not. */
-let answer: (what: string) => { readonly status: number; readonly body?: string } | undefined;
+let relay: Relay;
 
 beforeAll(async () => {
   s3 = await startS3("archives");
-  relay = createServer(async (incoming, outgoing) => {
-    const parts: Buffer[] = [];
-    for await (const part of incoming) {
-      parts.push(part);
-    }
-    const body = Buffer.concat(parts);
-    const what = `${incoming.method} ${incoming.url}`;
-    asked.push({ what, bytes: body.length });
-    const own = answer(what);
-    if (own !== undefined) {
-      outgoing.writeHead(own.status).end(own.body);
-      return;
-    }
-    const { method, url, headers } = incoming;
-    const forwarded = request(`${s3.endpoint}${url}`, { method, headers }, (answered) => {
-      outgoing.writeHead(answered.statusCode ?? 0, answered.headers);
-      answered.pipe(outgoing);
-    });
-    forwarded.end(body);
-  });
-  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
+  relay = await Relay.start(s3.endpoint);
 }, 60_000);
 afterAll(async () => {
-  relay.closeAllConnections();
   relay.close();
   await s3.stop();
 });
 beforeEach(() => {
-  [asked, answer] = [[], () => undefined];
+  [relay.asked, relay.answer] = [[], () => undefined];
 });
 
 function place(more: object = {}, partBytes?: number): ArchivePlace {
-  const endpoint = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
   const { accessKeyId, secretAccessKey } = s3;
-  const options = { endpoint, region: "us-east-1", bucket: "archives", prefix: "a/b/", accessKeyId, secretAccessKey };
-  return archiveBucket({ ...options, ...more }, partBytes);
+  const options = { region: "us-east-1", bucket: "archives", prefix: "a/b/", accessKeyId, secretAccessKey };
+  return archiveBucket({ endpoint: relay.endpoint, ...options, ...more }, partBytes);
 }
 
 async function write(to: ArchivePlace, name: string, content: Buffer, pieces = 1) {
@@ -78,7 +51,7 @@ test("a small file is one request; what is read is what was written, whole and i
   const content = randomBytes(1000);
   const sha256 = createHash("sha256").update(content).digest("hex");
   expect(await write(place(), "small.gz", content, 7)).toEqual({ bytes: 1000, sha256 });
-  expect(asked).toEqual([{ what: "PUT /archives/a/b/small.gz", bytes: 1000 }]);
+  expect(relay.asked).toMatchObject([{ what: "PUT /archives/a/b/small.gz", bytes: 1000 }]);
   expect(await digestOf(place(), "small.gz")).toBe(sha256);
   const open = await place().open("small.gz");
   expect(await open.read(990, 10)).toEqual(content.subarray(990));
@@ -98,44 +71,47 @@ test("a large file goes in parts, of which one is in memory, and is there only w
   const { sha256 } = await file.finish();
   expect(sha256).toBe(createHash("sha256").update(content).digest("hex"));
   expect(await digestOf(place(), "large.gz")).toBe(sha256);
-  expect(asked.filter(({ what }) => what.startsWith("PUT")).map(({ bytes }) => bytes)).toEqual([
+  expect(relay.asked.filter(({ what }) => what.startsWith("PUT")).map(({ bytes }) => bytes)).toEqual([
     partBytes,
     partBytes,
     77,
   ]);
-  expect(asked.filter(({ what }) => what.includes("uploads"))).toHaveLength(1);
+  expect(relay.asked.filter(({ what }) => what.includes("uploads"))).toHaveLength(1);
 });
 
 test("a file that is given up leaves nothing", async () => {
   const file = await place({}, 100).create("given-up.gz");
   await file.write(randomBytes(200));
   await file.abandon();
-  expect(asked.at(-1)?.what).toMatch(/^DELETE .*uploadId=/);
+  expect(relay.asked.at(-1)?.what).toMatch(/^DELETE .*uploadId=/);
   expect(await place().identify("given-up.gz")).toBeUndefined();
 });
 
 test("what a bucket cannot answer is asked three times, and then told with the object's address", async () => {
   let left = 2;
-  answer = () => (left-- > 0 ? { status: 503 } : undefined);
+  relay.answer = () => (left-- > 0 ? { status: 503 } : undefined);
   await write(place(), "again.gz", randomBytes(10));
-  expect(asked).toHaveLength(3);
-  answer = () => ({ status: 500, body: "<Error><Code>InternalError</Code><Message>We failed.</Message></Error>" });
+  expect(relay.asked).toHaveLength(3);
+  relay.answer = () => ({
+    status: 500,
+    body: "<Error><Code>InternalError</Code><Message>We failed.</Message></Error>",
+  });
   const failed = await reason(write(place(), "never.gz", randomBytes(10)));
   expect(failed).toMatch(/http:\/\/127.*\/archives\/a\/b\/never\.gz: 500 InternalError: We failed\./);
-  expect(asked).toHaveLength(6);
+  expect(relay.asked).toHaveLength(6);
 });
 
 test("of an answer that is larger than what was asked for, no more than that is read", async () => {
   const body = "x".repeat(64 * 1024 + 1);
-  answer = () => ({ status: 200, body });
+  relay.answer = () => ({ status: 200, body });
   const tooLarge = /many\.gz: the bucket's answer is larger than 65536 bytes/;
   expect(await reason((await place().open("many.gz")).read(0, 10))).toMatch(tooLarge);
-  answer = () => ({ status: 403, body });
+  relay.answer = () => ({ status: 403, body });
   expect(await reason(place().identify("many.gz"))).toMatch(tooLarge);
 });
 
 test("parts that could not be put together are no file, whatever the status says", async () => {
-  answer = (what) =>
+  relay.answer = (what) =>
     /POST .*uploadId/.test(what)
       ? { status: 200, body: "<Error><Code>InternalError</Code><Message>We failed late.</Message></Error>" }
       : undefined;

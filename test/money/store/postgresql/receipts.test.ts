@@ -4,6 +4,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
+import { settledLater } from "#src/money/store/postgresql/receipts.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { lowestRun, makeDays } from "#src/storage/postgresql/days.ts";
@@ -92,6 +93,26 @@ test("of forty days, those that are due leave as wholes while charges are stored
       "select coalesce(sum(n_dead_tup), 0)::int as count from pg_stat_user_tables where relname ~ '^usage_(line_)?(default|[0-9]{8})$'",
     ),
   ).toBe(0);
+  await close();
+});
+
+test("of a day that leaves one receipt is looked at while settlements wait, even if the planner knows nothing of its table", async () => {
+  const { pool, store, charge, archive, close } = await opened(10);
+  const day = today - 9;
+  await store.settle([charge(day)]);
+  const name = `usage_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  await pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
+  await pool.query(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
+    status, settled_at)
+    select 'many ' || n, run_id, account_id, key_id, model, 1, 1, 0, 0, status, settled_at from usage, generate_series(1, 20000) n`);
+  const { rows } = await pool.query<{ "QUERY PLAN": string }>(
+    `explain (analyze, timing off) select ${settledLater(name)} as stays`.replace("$1", String((day + 1) * dayMs)),
+  );
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  expect(plan).toMatch(/Index Only Scan.*rows=1\D/);
+  expect(plan).not.toContain("Seq Scan");
+  await archive(day);
+  expect(await store.removeReceipts(1)).toBe(20_001);
   await close();
 });
 

@@ -36,9 +36,33 @@ test("a call that is refused a turn is told when to come again", async () => {
   expect(readDetail(refusal)).toMatchObject({ reason: Reason.OVERLOADED, retryAfter: { seconds: 5n } });
 });
 
-test.each([
-  ["an operator's call", { ...generate(), method: AccountsService.method.listAccounts }],
-  ["a call from within the process", generate(createContextValues())],
-])("%s waits for no turn", (_, head) => {
-  expect(takeTurns(gate, { enter: () => Promise.resolve(false) }).admit(head)).toBe("payer");
+test("an operator's call is patient: none is refused a turn", () => {
+  const patience: boolean[] = [];
+  const intake = {
+    enter(_: unknown, isPatient = false) {
+      patience.push(isPatient);
+      return undefined;
+    },
+  };
+  void takeTurns(gate, intake).admit(generate());
+  void takeTurns(gate, intake).admit({ ...generate(), method: AccountsService.method.listAccounts });
+  expect(patience).toEqual([false, true]);
+});
+
+test("a call from within the process waits for no turn", () => {
+  const intake = { enter: () => Promise.resolve(false) };
+  expect(takeTurns(gate, intake).admit(generate(createContextValues()))).toBe("payer");
+});
+
+test("a call waits in the line of its client, whom a trusted peer tells", () => {
+  const asked: string[] = [];
+  const intake = {
+    enter(address: () => string) {
+      asked.push(address());
+      return undefined;
+    },
+  };
+  void takeTurns(gate, intake).admit(generate());
+  void takeTurns({ ...gate, clientOf: () => "198.51.100.1" }, intake).admit(generate());
+  expect(asked).toEqual(["203.0.113.7", "198.51.100.1"]);
 });

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { Turns } from "#lib/time/turns.ts";
+import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
+import { unavailable } from "../model/unavailable.ts";
+import { dayMs } from "../store/kept-from.ts";
+import type { ArchivePlace } from "./place.ts";
+
+/**
+ * Compares archives with their digests in the books. One is read at a time, in pieces, so that neither a large day nor many
+ * questions take much memory; who asks for the same archive meanwhile waits for the same reading.
+ */
+export class ArchiveDigests {
+  readonly #place: Pick<ArchivePlace, "identify" | "stream">;
+  /** What tells the files apart that were compared, by name. */
+  readonly #compared = new Map<string, string>();
+  /** What is being read, or waits for its turn, by name and by what tells the file apart. */
+  readonly #readings = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
+
+  constructor(place: Pick<ArchivePlace, "identify" | "stream">) {
+    this.#place = place;
+  }
+
+  /**
+   * Compares an archive, unless it is the very file that was compared last. Throws RECEIPT_ARCHIVED, ARCHIVE_CHANGED, and
+   * LEDGER_UNAVAILABLE where the place cannot be read.
+   */
+  demand(archive: ReceiptArchive): Promise<void> {
+    return this.#compare(archive, this.#compared.get(archive.file));
+  }
+
+  /** Compares an archive. Throws as `demand` does. */
+  compare(archive: ReceiptArchive): Promise<void> {
+    return this.#compare(archive, undefined);
+  }
+
+  async #compare(archive: ReceiptArchive, known: string | undefined): Promise<void> {
+    const found = await this.#place.identify(archive.file).catch((error: unknown) => unreadable(archive, error));
+    if (found === undefined) {
+      throw gone(archive);
+    }
+    if (found === known) {
+      return;
+    }
+    const key = JSON.stringify([archive.file, found]);
+    const reading = this.#readings.get(key) ?? this.#turns.take(() => this.#read(archive, found));
+    this.#readings.set(key, reading);
+    await reading.finally(() => this.#readings.delete(key));
+  }
+
+  async #read(archive: ReceiptArchive, found: string): Promise<void> {
+    const digest = await this.#digest(archive.file).catch((error: unknown) => unreadable(archive, error));
+    if (digest !== archive.sha256) {
+      throw changed(archive);
+    }
+    this.#compared.set(archive.file, found);
+  }
+
+  async #digest(file: string): Promise<string> {
+    const hash = createHash("sha256");
+    for await (const piece of this.#place.stream(file)) {
+      hash.update(piece);
+    }
+    return hash.digest("hex");
+  }
+}
+
+const nameOf = ({ day }: ReceiptArchive) => new Date(day * dayMs).toISOString().slice(0, 10);
+
+export function changed(archive: ReceiptArchive): Error {
+  return failure(
+    Reason.ARCHIVE_CHANGED,
+    `The archive of ${nameOf(archive)} is not the one that was written: restore ${archive.file} from a copy.`,
+    { parameter: "request_id" },
+  );
+}
+
+export function unreadable(archive: ReceiptArchive, error: unknown): never {
+  throw unavailable(`The archive of ${nameOf(archive)} cannot be read at the moment.`, error);
+}
+
+function gone(archive: ReceiptArchive): Error {
+  const at = archive.at.toISOString().slice(0, 10);
+  return failure(
+    Reason.RECEIPT_ARCHIVED,
+    `The receipts of ${nameOf(archive)} left the books on ${at}, and their archive is not in its place.`,
+    { parameter: "request_id" },
+  );
+}
