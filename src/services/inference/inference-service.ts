@@ -7,6 +7,7 @@ import type {
 import { WholeAnswer } from "#lib/rpc/whole-answer.ts";
 import { estimateTokens } from "#lib/text/estimate-tokens.ts";
 import { hangUpKey } from "#src/wire/grpc/hang-up.ts";
+import { onlyMessage } from "#src/wire/grpc/messages/request-messages.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { serverKey } from "#src/wire/interceptors/observation/observe.ts";
 import { nameRequest } from "#src/wire/interceptors/request-id.ts";
@@ -44,7 +45,7 @@ export function createInferenceService(deps: Dependencies): ServiceImpl<typeof I
         return answers.length === 1 && first !== undefined ? first : batch(answers, stop, planned.settled);
       };
       if (request.gathered && request.prompt.case !== "texts") {
-        return new WholeAnswer(async () => (await (await start(context.signal, () => {})).next()).value);
+        return new WholeAnswer(async () => onlyMessage(await start(context.signal, () => {})));
       }
       return new ReadAhead(start, {
         ...deps.readers,
