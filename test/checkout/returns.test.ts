@@ -125,6 +125,7 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await shop.balance(accountId)).toBe(0n);
     const again = await shop.accounts.closeAccount({ accountId, requestId: "close" });
     expect(again.account).toMatchObject({ frozen: true });
+    expect(unspent - again.refundedPicoUsd < usd(0.01)).toBe(true); // what went back through Stripe is told again
     expect([...stripe.state.refunds.values()]).toHaveLength(1);
   });
 

@@ -22,7 +22,8 @@ export class GiveBack {
 
   /**
    * Goes on with what was begun before, and then pays back what is left: nothing for an account without such money.
-   * Returns what has gone back now, in pico-USD. Throws PAYMENT_PROVIDER_FAILED where a part did not.
+   * Returns what has gone back, by this request whenever it was sent, in pico-USD. Throws PAYMENT_PROVIDER_FAILED where
+   * a part did not.
    */
   async all(accountId: string, requestId: string): Promise<bigint> {
     const em = this.#deps.storage.orm.em.fork();
@@ -31,9 +32,13 @@ export class GiveBack {
     for (const { id } of begun) {
       carriedOn.push(await askFor(() => this.#withdrawals.carryOn(id)));
     }
+    demandGone(carriedOn);
     // Each attempt is a request of its own: an earlier one may have left money that running requests held.
-    const attempt = `${requestId}.${this.#deps.random.uuid()}`;
-    return total(carriedOn) + total(await this.#refundRest(accountId, attempt));
+    demandGone(await this.#refundRest(accountId, `${requestId}.${this.#deps.random.uuid()}`));
+    const gone = await em.fork().find(Withdrawal, { accountId, kind: "refund", state: "done" });
+    const isOfRequest = ({ id, cause }: Withdrawal) =>
+      cause?.startsWith(`${requestId}.`) || carriedOn.some((one) => one.id === id);
+    return sumOf(gone.filter(isOfRequest));
   }
 
   async #refundRest(accountId: string, requestId: string): Promise<readonly Withdrawal[]> {
@@ -49,16 +54,16 @@ export class GiveBack {
   }
 }
 
-/** What has gone back. Throws PAYMENT_PROVIDER_FAILED when a part is in the account again. */
-function total(rows: readonly Withdrawal[]): bigint {
-  const sumOf = (state: Withdrawal["state"]) =>
-    rows.filter((row) => row.state === state).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  const [gone, returned] = [sumOf("done"), sumOf("returned")];
-  if (returned > 0n) {
+const sumOf = (rows: readonly Withdrawal[]) => rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+
+/** Throws PAYMENT_PROVIDER_FAILED when a part is in the account again. */
+function demandGone(rows: readonly Withdrawal[]): void {
+  const returned = rows.filter(({ state }) => state === "returned");
+  const [first] = returned;
+  if (first !== undefined) {
+    const gone = sumOf(rows.filter(({ state }) => state === "done"));
     const before = gone === 0n ? "" : `${formatUsd(gone)} USD go back. `;
-    const problem = rows.find(({ state }) => state === "returned")?.problem ?? "";
-    const left = `${formatUsd(returned)} USD could not be paid back and are in the account again: ${problem}`;
-    throw failure(Reason.PAYMENT_PROVIDER_FAILED, `${before}${left}`);
+    const left = `${formatUsd(sumOf(returned))} USD could not be paid back and are in the account again`;
+    throw failure(Reason.PAYMENT_PROVIDER_FAILED, `${before}${left}: ${first.problem}`);
   }
-  return gone;
 }
