@@ -43,9 +43,9 @@ class CallLife implements CallSignal {
     this.#caller = caller;
     this.#timer = setTimer(timeoutMs, () => this.abort(deadlineExceeded()));
     if (caller?.aborted) {
-      this.handleEvent();
+      this.#giveUp();
     } else {
-      caller?.addEventListener("abort", this);
+      caller?.addEventListener("abort", this.#giveUp);
     }
   }
 
@@ -89,10 +89,8 @@ class CallLife implements CallSignal {
     }
   }
 
-  /** The caller gave up. */
-  handleEvent(): void {
-    this.abort(ConnectError.from(this.#caller?.reason, Code.Canceled));
-  }
+  /** The caller gave up. An object that listens would cost more: Node.js makes an async function for each. */
+  readonly #giveUp = (): void => this.abort(ConnectError.from(this.#caller?.reason, Code.Canceled));
 
   get #isOver(): boolean {
     return this.#isCompleted || this.#reason !== undefined;
@@ -100,7 +98,7 @@ class CallLife implements CallSignal {
 
   #end(): void {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this);
+    this.#caller?.removeEventListener("abort", this.#giveUp);
     this.#listener?.();
     this.#controller?.abort(this.reason);
   }
