@@ -141,6 +141,7 @@ export class FileJournal implements CoreJournal {
     this.#syncing++;
     try {
       await this.#file.sync();
+      this.#healthy = true;
       return true;
     } catch (error) {
       this.#refused(error);
@@ -191,7 +192,7 @@ export class FileJournal implements CoreJournal {
       this.#refused(error);
       return false;
     }
-    this.#healthy = true;
+    this.#healthy ||= !isSynced; // only the sync tells whether a promise is kept
     this.#ownerDue = false;
     this.#lineEnd = "";
     this.#unfinished.written(runs);

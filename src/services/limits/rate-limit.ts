@@ -65,8 +65,7 @@ type Response = UnaryResponse | StreamResponse;
 async function run(next: Next, limits: RateLimits, request: Request, caller: Caller): Promise<Response> {
   // None of this is needed for a key without a token limit.
   const counts = caller.tokensPerMinute !== undefined;
-  const reading = counts ? readBound(request) : { request, bound: 0 };
-  const bounded = reading instanceof Promise ? await reading : reading;
+  const bounded = counts ? await readBound(request) : { request, bound: 0 };
   const { rateLimit, turnWeight, leave } = await limits.begin(caller, bounded.bound);
   if (turnWeight !== 1) {
     request.contextValues.set(turnWeightKey, turnWeight);
@@ -90,24 +89,12 @@ async function run(next: Next, limits: RateLimits, request: Request, caller: Cal
 }
 
 /** The bound on a request's tokens, and the request with its message still readable. */
-interface Bounded {
-  readonly request: Request;
-  readonly bound: number;
-}
-
-/** Reads the bound, at once where the message is available: on every transport, unless an interceptor wrapped it. */
-function readBound(request: Request): Bounded | Promise<Bounded> {
+async function readBound(request: Request): Promise<{ readonly request: Request; readonly bound: number }> {
   if (!request.stream) {
     return { request, bound: readTokenBound(request.message) };
   }
-  const { message: messages } = request;
-  if (messages instanceof OneMessage) {
-    return { request, bound: readTokenBound(messages.message) };
-  }
-  return onlyMessage(messages).then((message) => ({
-    request: { ...request, message: new OneMessage(message) },
-    bound: readTokenBound(message),
-  }));
+  const message = await onlyMessage(request.message);
+  return { request: { ...request, message: new OneMessage(message) }, bound: readTokenBound(message) };
 }
 
 async function tell(next: Next, request: Request, state: RateLimitState): Promise<Response> {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { FileJournal } from "#src/money/journal/file-journal.ts";
@@ -155,6 +155,21 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
   await journals.clock.advanceAsync(1000);
   expect(now.healthy).toBe(true);
   expect(decode(text).records).toEqual([{ note: entry("r1") }, { note: entry("r2") }]);
+});
+
+test("a moved journal keeps no promise, and is unhealthy until it is back", async () => {
+  const now = journals.open();
+  renameSync(journals.file, `${journals.file}.moved`);
+  expect(await now.promise([charge("r1")])).toBe(false);
+  expect(now.healthy).toBe(false);
+  const again = now.promise([charge("r1")]);
+  expect(now.healthy).toBe(false);
+  expect(await again).toBe(false);
+  renameSync(`${journals.file}.moved`, journals.file);
+  await journals.clock.advanceAsync(1000);
+  expect(now.healthy).toBe(true);
+  expect(await now.promise([charge("r1")])).toBe(true);
+  expect(await journals.remainsAfterKill()).toEqual({ epoch: 0, charges: [charge("r1")], running: [] });
 });
 
 describe("what it cannot read", () => {

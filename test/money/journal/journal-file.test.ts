@@ -68,6 +68,28 @@ test("a line that the disk takes half of is not in the file", () => {
   file.close();
 });
 
+test("a file that was moved takes no note and keeps no promise, which looks for it once", async () => {
+  let looks = 0;
+  let isThere = true;
+  const { disk } = watched({
+    isInPlace() {
+      looks++;
+      return isThere;
+    },
+  });
+  const path = join(folder, "moved");
+  const file = new DiskFile(path, disk);
+  file.append("promise\n", true);
+  await file.sync();
+  expect(looks).toBe(1);
+  isThere = false;
+  expect(() => file.append("note\n")).toThrow("was moved");
+  expect(readFileSync(path, "utf8")).toBe("promise\n");
+  file.append("promise\n", true);
+  await expect(file.sync()).rejects.toThrow("was moved");
+  file.close();
+});
+
 test("a promise is on the disk when it is kept, and a second process has a place of its own", async () => {
   const { disk, done } = watched();
   const parts = { clock: systemClock, random: systemRandom, logger: silentLogger, disk };

@@ -28,8 +28,8 @@ export const journalMutations = within(
     {
       name: "a promise is not synced",
       file: "file-journal.ts",
-      find: "      await this.#file.sync();\n      return true;",
-      replace: "      return true;",
+      find: "      await this.#file.sync();\n      this.#healthy = true;",
+      replace: "      this.#healthy = true;",
       breaks: "synced to its disk",
       tests: ["journal-file"],
       isShort: true,

@@ -13,8 +13,8 @@ export class OneMessage extends SingleMessage<Message> {}
 
 /** The one message of a stream, such as a server-streaming request, which an interceptor may have wrapped. */
 export async function onlyMessage<M extends Message>(messages: AsyncIterable<M>): Promise<M> {
-  if (messages instanceof OneMessage) {
-    return messages.message as M;
+  if (messages instanceof SingleMessage) {
+    return messages.message;
   }
   for await (const message of messages) {
     return message;
