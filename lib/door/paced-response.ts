@@ -6,12 +6,12 @@ import type { ToClient } from "./drain.ts";
 import { hasBody } from "./head.ts";
 import { holdBack, inTurn } from "./held-answer.ts";
 
-/** The answers to requests that a rate counts, or somebody's credential, and those that are shed. */
-const counted = new WeakSet<ServerResponse>();
+/** `isCounted`: of a request that a rate counts, or somebody's credential, or that is shed. */
+type Answer = ServerResponse & { isCounted?: boolean };
 
 /** Notes that a rate has counted a request, that its credential was right, or that it is shed. */
 export function noteCounted(response: ServerResponse): void {
-  counted.add(response);
+  (response as Answer).isCounted = true;
 }
 
 type End = (...rest: unknown[]) => unknown;
@@ -21,6 +21,7 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
   return class PacedResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
     /** Whether Node.js closes the connection behind it. Known once it has a head. */
     declare readonly _last: boolean;
+    isCounted = false;
     #isHeld = false;
 
     override end(...rest: unknown[]): this {
@@ -53,9 +54,8 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
 }
 
 /** The bound that an answer has. Undefined: none. */
-function boundOf(response: ServerResponse): "refusals" | "uncounted" | undefined {
-  const { statusCode: status } = response;
+function boundOf({ statusCode: status, isCounted }: Answer): "refusals" | "uncounted" | undefined {
   const isRefusal = status >= 400 && status < 500;
-  const otherwise = counted.has(response) ? undefined : "uncounted";
+  const otherwise = isCounted ? undefined : "uncounted";
   return isRefusal ? "refusals" : otherwise;
 }

@@ -17,6 +17,8 @@ export interface IntakeOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** Runs a function in the next turn of the event loop, after all that has arrived was read. */
   readonly nextTurn?: (run: () => void) => void;
+  /** Runs a function in this turn, once what has begun waits for something. */
+  readonly afterwards?: (run: () => void) => void;
 }
 
 /**
@@ -24,6 +26,8 @@ export interface IntakeOptions {
  * others: few milliseconds of it together. More would keep those that run from their ends.
  */
 const beginningsATurn = 16;
+/** Milliseconds of a turn after which none begins in it: code that runs for the first time takes ten times as long. */
+const beginningMs = 4;
 
 /** A request that waits for its turn. */
 interface Waiting {
@@ -50,15 +54,19 @@ export class BoundedIntake implements Intake {
   readonly #maxWaitMs: number;
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #nextTurn: (run: () => void) => void;
+  readonly #afterwards: (run: () => void) => void;
   /** By network, in the order of their turns. */
   readonly #lines = new Map<string, Line>();
+  /** Of this turn. */
   #begun = 0;
+  #since = 0;
   #isTurnAwaited = false;
 
-  constructor({ maxWaitMs, clock, nextTurn = setImmediate }: IntakeOptions) {
+  constructor({ maxWaitMs, clock, nextTurn = setImmediate, afterwards = afterMicrotasks }: IntakeOptions) {
     this.#maxWaitMs = maxWaitMs;
     this.#clock = clock;
     this.#nextTurn = nextTurn;
+    this.#afterwards = afterwards;
   }
 
   /** Requests that wait for their turn. */
@@ -74,7 +82,7 @@ export class BoundedIntake implements Intake {
 
   enter(address: () => string, isPatient = false): Promise<boolean> | undefined {
     this.#awaitTurn();
-    if (this.#lines.size === 0 && this.#begun < beginningsATurn) {
+    if (this.#lines.size === 0 && this.#hasRoom) {
       this.#begun += 1;
       return undefined;
     }
@@ -96,37 +104,54 @@ export class BoundedIntake implements Intake {
     return ahead >= beginningsATurn && now - since > this.#maxWaitMs; // a turn may be long, and the next one is soon
   }
 
+  /** Whether one more may begin in this turn. */
+  get #hasRoom(): boolean {
+    return this.#begun < beginningsATurn && this.#clock.monotonic() - this.#since < beginningMs;
+  }
+
   #awaitTurn(): void {
     if (!this.#isTurnAwaited) {
       this.#isTurnAwaited = true;
+      this.#since = this.#clock.monotonic();
       this.#nextTurn(this.#turn);
     }
   }
 
   readonly #turn = (): void => {
     this.#isTurnAwaited = false;
+    this.#since = this.#clock.monotonic();
     this.#begun = 0;
-    while (this.#lines.size > 0 && this.#begun < beginningsATurn) {
-      this.#beginNext();
-    }
-    if (this.#begun > 0) {
+    this.#beginNext();
+  };
+
+  readonly #beginNext = (): void => {
+    if (this.#lines.size > 0 && this.#hasRoom) {
+      this.#begun += 1;
+      this.#takeNext()?.begin();
+      this.#afterwards(this.#beginNext);
+    } else if (this.#begun > 0) {
       this.#awaitTurn();
     }
   };
 
-  #beginNext(): void {
+  /** Takes the request whose turn it is out of its line, which goes to the end of the round. */
+  #takeNext(): Waiting | undefined {
     for (const [network, line] of this.#lines) {
       this.#lines.delete(network);
       const next = line.waiting.shift();
       if (line.waiting.length > 0) {
         line.queuedAt = this.#clock.monotonic();
-        this.#lines.set(network, line); // at the end of the round
+        this.#lines.set(network, line);
       }
-      this.#begun += 1;
-      next?.begin();
-      return;
+      return next;
     }
+    return undefined;
   }
+}
+
+/** Node.js runs what is due next only once no microtask is left. */
+function afterMicrotasks(run: () => void): void {
+  queueMicrotask(() => process.nextTick(run));
 }
 
 const refused = Promise.resolve(false);

@@ -261,7 +261,7 @@ describe.each(listenerNames)("the listener %s", (name) => {
   });
 });
 
-const floods = "test/facades/http/floods.test.ts";
+const floods = (of: string) => `test/facades/http/floods/${of}.test.ts`;
 const calls = "test/wire/grpc/server/door-bounds.test.ts";
 const readers = "test/wire/grpc/server/slow-readers.test.ts";
 const http = "test/lib/door/http-server.test.ts";
@@ -269,17 +269,17 @@ const program = "test/attack/attacks.ts";
 
 /** The tests that reach and count the bounds that are not walked here: they take a listener's own handler. */
 const reachedBy: Partial<Record<BoundName, Partial<Record<ListenerName, string>>>> = {
-  requests_per_address: { public: floods },
+  requests_per_address: { public: floods("connections") },
   calls: { console: calls, connect: calls, grpc: calls },
   rate: { public: program, console: program, connect: calls, grpc: calls },
   credentials: { public: program, console: program, connect: calls, grpc: calls },
-  bodies: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
-  slow_body: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
+  bodies: { public: floods("bodies"), console: calls, connect: calls, grpc: calls, payments: calls },
+  slow_body: { public: floods("bodies"), console: calls, connect: calls, grpc: calls, payments: calls },
   slow_reader: {
-    ...{ public: floods, console: readers, connect: readers, grpc: readers },
+    ...{ public: floods("unread-answers"), console: readers, connect: readers, grpc: readers },
     ...{ payments: calls, admin: http, docs: http },
   },
-  overload: { public: floods },
+  overload: { public: floods("overload") },
 };
 
 test("nothing listens but through a door", () => {

@@ -1,68 +1,58 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { harmful, json, messages, model } from "./hostile/bodies.ts";
+import { type Canary, startCanary, startEngine, type WritingEngine } from "./hostile/engine.ts";
+import { ambiguous, unreadable } from "./hostile/heads.ts";
+import { closed, exchange, open, statusesOf } from "./hostile/sockets.ts";
 
 // Clients that mean harm, over real sockets against the whole program, whose inference server writes down
 // what reaches it. Whatever they do: no 500, no end of the process, and the next customer is served.
 
-interface Reached {
-  readonly line: string;
-  readonly rawHeaders: string[];
-  readonly body: string;
-}
-
-const model = "victim/model";
 /** So that the connections whose head never ends are there while the others come, and no longer. */
 const headerTimeoutS = 3;
 const listen = { ...freePorts.listen, trusted_proxies: ["127.0.0.1"] };
-let reached: Reached[];
-let engine: Server;
-let canary: Server;
-let fetched: number;
+let engine: WritingEngine;
+let canary: Canary;
 let site: Site;
 let tollgate: Tollgate;
+let address: string;
 let key: string;
 let loris: Socket[];
 
 beforeAll(async () => {
-  engine = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
-  canary = createServer((_, response) => {
-    fetched += 1;
-    response.end();
-  }).listen(0, "127.0.0.1");
-  await Promise.all([once(engine, "listening"), once(canary, "listening")]);
-  const servers = [{ url: urlOf(engine), engine: "openai" }];
+  engine = await startEngine();
+  canary = await startCanary();
   site = await createSite();
   const config = await site.configure({
     listen,
     http: { header_timeout_s: headerTimeoutS },
-    models: [{ id: model, servers }],
+    models: [{ id: model, servers: [{ url: engine.url, engine: "openai" }] }],
   });
   tollgate = await startTollgate(site, "serve", "--config", config);
+  address = String(tollgate.addresses.http);
   const { id } = (await tollgate.admin("accounts", "create", "--name", "customer")) as { id: string };
   await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", "payment");
   ({ key } = (await tollgate.admin("keys", "create", id, "--rpm", "100000")) as { key: string });
   loris = Array.from({ length: 100 }, () => {
-    const socket = open();
+    const socket = open(address);
     socket.write("POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nx-slow: ");
     return socket;
   });
 }, 60_000);
 
 beforeEach(() => {
-  reached = [];
-  fetched = 0;
+  engine.reached.length = 0;
 });
 
 afterEach(async () => {
   expect((await chat({})).status).toBe(200);
+  expect(canary.fetched).toBe(0);
 });
 
 afterAll(async () => {
@@ -71,52 +61,9 @@ afterAll(async () => {
   }
   await tollgate?.stop();
   await site?.remove();
-  for (const server of [engine, canary]) {
-    server?.close().closeAllConnections();
-  }
+  engine?.close();
+  canary?.close();
 }, 60_000);
-
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = Buffer.concat(await request.toArray()).toString();
-  if (request.method === "POST") {
-    reached.push({ line: `${request.method} ${request.url}`, rawHeaders: request.rawHeaders, body });
-    response.setHeader("content-type", "text/event-stream");
-    const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
-    const choices = [{ index: 0, delta: { content: "fine" }, finish_reason: "stop" }];
-    response.write(`data: ${JSON.stringify({ choices, usage })}\n\n`);
-    response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
-  } else {
-    response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model" }] }));
-  }
-}
-
-const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const messages = [{ role: "user", content: "Hello" }];
-
-function open(address = String(tollgate.addresses.http)): Socket {
-  return connect(Number(address.split(":").at(-1)), "127.0.0.1").on("error", () => {});
-}
-
-/** Everything that comes back for some bytes, until the other side closes. */
-async function exchange(bytes: string | Buffer, address?: string): Promise<string> {
-  const socket = open(address);
-  let received = "";
-  socket.setEncoding("latin1").on("data", (text) => {
-    received += text;
-  });
-  socket.write(bytes);
-  await closed(socket);
-  return received;
-}
-
-async function closed(socket: Socket): Promise<void> {
-  socket.resume();
-  if (!socket.closed) {
-    await new Promise((resolve) => socket.once("close", resolve));
-  }
-}
-
-const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
 function post(body: string | Buffer, headers: Record<string, string> = {}, path = "/v1/chat/completions") {
   return fetch(`${tollgate.url}${path}`, {
@@ -129,43 +76,14 @@ function post(body: string | Buffer, headers: Record<string, string> = {}, path 
 const chat = (more: object, headers?: Record<string, string>) =>
   post(JSON.stringify({ model, messages, ...more }), headers);
 
-const json = JSON.stringify({ model, messages });
-const smuggled = `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
-const head = (lines: string) =>
-  `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nauthorization: Bearer KEY\r\n${lines}\r\n\r\n`;
-
-test.each([
-  ["a length and chunks", `${head(`content-length: 4\r\ntransfer-encoding: chunked`)}0\r\n\r\n${smuggled}`],
-  ["chunks and a length", `${head(`transfer-encoding: chunked\r\ncontent-length: 4`)}0\r\n\r\n${smuggled}`],
-  ["two lengths", `${head(`content-length: ${json.length}\r\ncontent-length: 0`)}${json}${smuggled}`],
-  ["a length that is no number", `${head(`content-length: +${json.length}`)}${json}${smuggled}`],
-  ["an unknown transfer encoding", `${head("transfer-encoding: xchunked")}0\r\n\r\n${smuggled}`],
-  ["chunked before another encoding", `${head("transfer-encoding: chunked, identity")}0\r\n\r\n${smuggled}`],
-  ["a blank before the colon", `${head("transfer-encoding : chunked")}0\r\n\r\n${smuggled}`],
-  [
-    "a header folded over two lines",
-    `${head("transfer-encoding:\r\n chunked\r\ncontent-length: 4")}0\r\n\r\n${smuggled}`,
-  ],
-  ["line feeds alone", head("content-length: 0").replaceAll("\r\n", "\n")],
-  ["a chunk size that is no number", `${head("transfer-encoding: chunked")}zz\r\n${smuggled}`],
-  ["a carriage return in a header", head("x-a: b\rtransfer-encoding: chunked")],
-  ["a NUL in a header", head("x-a: b\0c")],
-  ["no host", `GET /v1/models HTTP/1.1\r\nauthorization: Bearer KEY\r\n\r\n`],
-])("a request with %s is refused, and nothing behind it is run", async (_, bytes) => {
-  const received = await exchange(bytes.replace("KEY", key));
+test.each(ambiguous)("a request with %s is refused, and nothing behind it is run", async (_, bytes) => {
+  const received = await exchange(bytes.replace("KEY", key), address);
   expect(statusesOf(received)).toEqual([400]);
-  expect(reached).toEqual([]);
+  expect(engine.reached).toEqual([]);
 });
 
-test.each([
-  ["a head without an end", `GET / HTTP/1.1\r\nhost: t\r\n${"x-a: b\r\n".repeat(8000)}`, [431]],
-  ["a path without an end", `GET /${"a".repeat(100_000)} HTTP/1.1\r\nhost: t\r\n\r\n`, [431]],
-  ["HTTP/2 out of the blue", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [400]],
-  ["a method of its own", "BREW / HTTP/1.1\r\nhost: t\r\n\r\n", [400]],
-  ["TLS", Buffer.from("160301020001000001fc0303", "hex"), [400]],
-  ["a tunnel", "CONNECT 169.254.169.254:80 HTTP/1.1\r\nhost: 169.254.169.254\r\n\r\n", []],
-])("%s is cut off", async (_, bytes, statuses) => {
-  expect(statusesOf(await exchange(bytes))).toEqual(statuses);
+test.each(unreadable)("%s is cut off", async (_, bytes, statuses) => {
+  expect(statusesOf(await exchange(bytes, address))).toEqual(statuses);
 });
 
 test.each([
@@ -176,73 +94,31 @@ test.each([
   "/%2e%2e/",
   "/v1/models?limit=%ff",
 ])("the path %s is not known, or is wrong", async (path) => {
-  const received = await exchange(`GET ${path} HTTP/1.1\r\nhost: t\r\nx-api-key: ${key}\r\nconnection: close\r\n\r\n`);
+  const received = await exchange(
+    `GET ${path} HTTP/1.1\r\nhost: t\r\nx-api-key: ${key}\r\nconnection: close\r\n\r\n`,
+    address,
+  );
   expect(statusesOf(received)[0]).toBeGreaterThanOrEqual(200);
   expect(statusesOf(received)[0]).toBeLessThan(500);
 });
 
 test("a request for another host's URL is never passed on", async () => {
-  const target = `${urlOf(canary)}/v1/models`;
+  const target = `${canary.url}/v1/models`;
   const received = await exchange(
     `GET ${target} HTTP/1.1\r\nhost: t\r\nx-api-key: ${key}\r\nconnection: close\r\n\r\n`,
+    address,
   );
   expect(statusesOf(received)[0]).toBeLessThan(500);
-  expect(fetched).toBe(0);
+  expect(canary.fetched).toBe(0);
 });
 
 test("a hundred requests in one piece are answered one by one", async () => {
   const one = `GET /v1/models HTTP/1.1\r\nhost: t\r\nauthorization: Bearer ${key}\r\n`;
-  const received = await exchange(`${`${one}\r\n`.repeat(99)}${one}connection: close\r\n\r\n`);
+  const received = await exchange(`${`${one}\r\n`.repeat(99)}${one}connection: close\r\n\r\n`, address);
   expect(statusesOf(received)).toEqual(Array(100).fill(200));
 });
 
-const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
-const deepObject = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
-
-test.each<[string, string | Buffer]>([
-  ["100,000 lists in each other", deep(100_000)],
-  [
-    "an unknown field of 100,000 lists",
-    `{"model":"${model}","x":${deep(100_000)},"messages":[{"role":"user","content":"a"}]}`,
-  ],
-  ["content of 100,000 lists", `{"model":"${model}","messages":[{"role":"user","content":${deep(100_000)}}]}`],
-  ["messages of 100,000 lists", `{"model":"${model}","messages":${deep(100_000)}}`],
-  [
-    "a tool of 100,000 objects",
-    `{"model":"${model}","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"f","parameters":${deepObject(100_000)}}}]}`,
-  ],
-  [
-    "a schema of 100,000 objects",
-    `{"model":"${model}","messages":[{"role":"user","content":"a"}],"response_format":${deepObject(100_000)}}`,
-  ],
-  [
-    "numbers beyond all bounds",
-    `{"model":"${model}","messages":[],"max_tokens":1e999,"temperature":-1e999,"seed":${"9".repeat(5000)}}`,
-  ],
-  [
-    "a prototype",
-    `{"model":"${model}","__proto__":{"stream":true,"polluted":1},"constructor":{"prototype":{"polluted":1}},"messages":[{"role":"user","content":"a","__proto__":{"role":"system"}}]}`,
-  ],
-  [
-    "200,000 keys",
-    `{"model":"${model}","messages":[{"role":"user","content":"a"}],${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join(",")}}`,
-  ],
-  [
-    "the same key often",
-    `{"model":"${model}",${'"messages":[],'.repeat(50_000)}"messages":[{"role":"user","content":"a"}]}`,
-  ],
-  [
-    "bytes that are no UTF-8",
-    Buffer.concat([
-      Buffer.from(`{"model":"${model}","messages":[{"role":"user","content":"`),
-      Buffer.from([0xc3, 0x28, 0xff, 0xed, 0xa0, 0x80]),
-      Buffer.from('"}]}'),
-    ]),
-  ],
-  ["an overlong slash", Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
-  ["a number alone", "1"],
-  ["null", "null"],
-])(
+test.each(harmful)(
   "%s on both surfaces",
   async (_, body) => {
     for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/completions", "/v1/embeddings"]) {
@@ -264,8 +140,8 @@ test("nothing of a caller's headers or names gets into the heads that engines re
   await chat({ messages: [{ role: "user", content: evil, name: evil }] }, { "openai-organization": "evil" });
   const messagesStyle = { model, max_tokens: 5, messages, metadata: { user_id: evil } };
   await post(JSON.stringify(messagesStyle), { "x-request-id": "mine" }, "/v1/messages");
-  expect(reached.length).toBeGreaterThanOrEqual(3);
-  for (const { line, rawHeaders } of reached) {
+  expect(engine.reached.length).toBeGreaterThanOrEqual(3);
+  for (const { line, rawHeaders } of engine.reached) {
     expect(line).toBe("POST /v1/chat/completions");
     const text = rawHeaders.join("\n");
     expect(text).not.toMatch(/injected|mine|evil|1\.2\.3\.4|cookie|organization/i);
@@ -274,7 +150,7 @@ test("nothing of a caller's headers or names gets into the heads that engines re
 });
 
 test("no address in a request is ever called, nor handed to an engine that might", async () => {
-  const url = `${urlOf(canary)}/secret`;
+  const url = `${canary.url}/secret`;
   const parts = [
     { type: "image_url", image_url: { url } },
     { type: "input_audio", input_audio: { data: url, format: "wav" } },
@@ -293,8 +169,8 @@ test("no address in a request is ever called, nor handed to an engine that might
     { base_url: url, proxy: url },
     { "x-forwarded-host": url, referer: url, origin: url, forwarded: `host=${url}` },
   );
-  expect(fetched).toBe(0);
-  for (const { rawHeaders, body } of reached) {
+  expect(canary.fetched).toBe(0);
+  for (const { rawHeaders, body } of engine.reached) {
     expect(rawHeaders.join("\n") + body).not.toContain(url);
   }
 });
@@ -366,13 +242,13 @@ test("behind a proxy that is trusted, clients are told apart by its word and not
 });
 
 test.each(["grpc", "connect", "admin"])("rubbish on the %s address is cut off", async (name) => {
-  const address = String(tollgate.addresses[name]);
+  const port = String(tollgate.addresses[name]);
   const rubbish = [
     Buffer.alloc(100_000, 0xff),
     Buffer.from(`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${"\xff".repeat(500)}`, "latin1"),
   ];
   for (const bytes of rubbish) {
-    expect(await exchange(bytes, address)).not.toContain(" 500 ");
+    expect(await exchange(bytes, port)).not.toContain(" 500 ");
   }
 });
 

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { continueWithProvider } from "./identity-life.ts";
 import type { Stage } from "./stage.ts";
 
@@ -68,7 +68,22 @@ async function asOperator(stage: Stage, faults: string[]): Promise<void> {
   await page.getByRole("heading", { level: 1, name: "Just made" }).waitFor();
   await walk.expectBackTo("/accounts", "after an account was made");
   await walk.expectClosed("after an account was made");
+  await reopenWithoutPage(context, page, faults);
   await context.close();
+}
+
+/** A browser that has kept a dialog's entry, and dropped the page's before it. */
+async function reopenWithoutPage(context: BrowserContext, opener: Page, faults: string[]): Promise<void> {
+  const open = () => void (globalThis as unknown as { open(path: string): void }).open("/overview");
+  const [page] = await Promise.all([context.waitForEvent("page"), opener.evaluate(open)]);
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await page.evaluate(() => {
+    const { history } = globalThis as unknown as { history: { replaceState(state: object, title: string): void } };
+    history.replaceState({ ofDialogs: true }, "");
+  });
+  await page.reload();
+  await new Walk(page, faults).follow("Models");
+  await page.close();
 }
 
 async function asMember(stage: Stage, faults: string[]): Promise<void> {

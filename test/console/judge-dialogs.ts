@@ -17,7 +17,7 @@ const ofOperators: Dialogs = [
   ["/overview", /^Find/],
 ];
 const ofMembers: Dialogs = [
-  ["/people", "Rename", "Close account", "Leave account"],
+  ["/people", "Rename", "Low balance", "Close account", "Leave account"],
   ["/money", "Buy credit"],
   ["/keys", "Create key"],
   ["/overview", /^Find/],

@@ -1,6 +1,8 @@
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { eventually } from "../support/eventually.ts";
 import { continueWithProvider } from "./identity-life.ts";
+import { judge } from "./judge.ts";
 import type { Stage } from "./stage.ts";
 
 interface Life {
@@ -23,6 +25,7 @@ const names = { person: "דבורה", key: "מפתח", robot: "רובוט" } as 
 export async function readNames(stage: Stage): Promise<Life> {
   const { tollgate } = stage;
   const { context, page } = await stage.visit();
+  await context.addInitScript({ content: axe.source });
   const faults: string[] = [];
   await page.goto("/sign-in");
   await continueWithProvider(page, names.person);
@@ -43,13 +46,14 @@ export async function readNames(stage: Stage): Promise<Life> {
   const request = await Promise.all(["Account", "Key"].map((name) => fact(name).locator("bdi").textContent()));
   const labels = page.locator(".fact").getByRole("button");
   const copied = await labels.evaluateAll((buttons) => buttons.map((one) => one.getAttribute("aria-label") ?? ""));
-  faults.push(...(await findFaults(page, all)));
+  faults.push(...(await findFaults(page, all)), ...(await judge(page, "/requests/ID")));
 
   await page.goto("/audit");
   await page
     .getByRole("row", { name: /Create key/ })
     .first()
     .waitFor();
+  faults.push(...(await judge(page, "/audit")));
   const audit = await page.getByRole("table").getByRole("rowheader").allInnerTexts();
   faults.push(...(await findFaults(page, all)));
 
@@ -110,6 +114,7 @@ async function lookAtInvitation(
   all: readonly string[],
 ): Promise<Record<string, string>> {
   const { context, page } = await stage.visit();
+  await context.addInitScript({ content: axe.source });
   await page.goto(new URL(link).pathname);
   await continueWithProvider(page, "barak");
   await page.getByRole("button", { name: "Accept the invitation" }).waitFor();
@@ -118,7 +123,7 @@ async function lookAtInvitation(
     .evaluateAll((all) =>
       all.map((one) => [one.querySelector("dt")?.textContent ?? "", one.querySelector("dd")?.textContent ?? ""]),
     );
-  faults.push(...(await findFaults(page, all)));
+  faults.push(...(await findFaults(page, all)), ...(await judge(page, "/invitation")));
   await page.getByRole("button", { name: "Accept the invitation" }).click();
   await page.waitForURL("**/overview");
   await page.goto(new URL(link).pathname);
@@ -142,9 +147,10 @@ async function lookAsOperator(
     [`/accounts/${accountId}`, "Lots"],
     [`/accounts/${accountId}?tab=people`, "People"],
     ["/accounts", "Accounts"],
+    ["/requests", "Requests"],
   ] as const) {
     await page.goto(path);
-    await page.getByRole("main").getByText(names.person).first().waitFor({ timeout: 10_000 });
+    await page.getByRole("main").locator("bdi", { hasText: names.person }).first().waitFor();
     faults.push(...(await findFaults(page, ids)).map((fault) => `${shown}: ${fault}`));
   }
   await page.goto("/settings");

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { closeInSteps } from "./close-life.ts";
+import { chooseLowBalance } from "./low-balance-life.ts";
 import { readNames } from "./names-life.ts";
 import { openStage, type Stage } from "./stage.ts";
 
-// What a customer is told. A Tollgate of its own: an address signs in 30 times a minute.
+// What a customer is told and chooses. A Tollgate of its own: an address signs in 30 times a minute.
 
 let stage: Stage;
 beforeAll(async () => {
@@ -44,3 +45,11 @@ test("who closes an account is told after a failure what is done and what is lef
   ]);
   expect(farewell).toBe("The account is closed. 25.00 USD go back to where they came from.");
 }, 120_000);
+
+test("an owner says from when on the balance is low and where mail of the account goes, on a phone's width", async () => {
+  expect(await chooseLowBalance(stage)).toMatchObject([
+    { low_balance_usd: "2.50", email: "bills@example.com" },
+    { low_balance_usd: null, email: null },
+  ]);
+  expect(stage.complaints).toEqual([]);
+}, 60_000);

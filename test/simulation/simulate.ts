@@ -3,7 +3,7 @@ import type { Machine } from "./cores/machine.ts";
 import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
-import { faults, localFaults, nightlyFaults } from "./faults.ts";
+import { faults, localFaults, nightlyFaults } from "./faults/faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";

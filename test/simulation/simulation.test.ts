@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { breaks } from "./breaks/breaks.ts";
 import { simulateBroken } from "./breaks/simulate-broken.ts";
 import { SimulatedServer } from "./database/server.ts";
-import { faults } from "./faults.ts";
+import { faults } from "./faults/faults.ts";
 import { type Judge, judges } from "./judges/names.ts";
 import { simulate } from "./simulate.ts";
 

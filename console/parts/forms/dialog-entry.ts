@@ -12,6 +12,8 @@ export interface OpenDialog {
 let open: readonly OpenDialog[] = [];
 /** What is done as soon as the entry is taken back. Undefined: it is not being taken back. */
 let waiting: (() => void)[] | undefined;
+/** Milliseconds after which a browser goes nowhere: it has dropped the page's own entry. */
+const lostMs = 1000;
 
 /** Whether the history stands at the dialogs' entry. */
 export function isAtDialogs(): boolean {
@@ -52,22 +54,34 @@ export function closeDialogs(): void {
 /** Goes back to the page's own entry, and does something there. */
 export function takeBack(then?: () => void): void {
   if (waiting === undefined) {
-    waiting = [];
+    const begun: (() => void)[] = [];
+    waiting = begun;
     history.back();
+    setTimeout(() => {
+      if (waiting === begun) {
+        history.replaceState(null, "");
+        finishTaking();
+      }
+    }, lostMs);
   }
   if (then !== undefined) {
     waiting.push(then);
   }
 }
 
-/** The history has come to another entry, of the same page or of another, or the console has started at one. */
-export function arriveAtEntry(isSamePage: boolean): void {
+/** Does what waited for the entry to be taken back. Returns whether that was under way. */
+function finishTaking(): boolean {
   const done = waiting;
   waiting = undefined;
-  if (done !== undefined) {
-    for (const then of done) {
-      then();
-    }
+  for (const then of done ?? []) {
+    then();
+  }
+  return done !== undefined;
+}
+
+/** The history has come to another entry, of the same page or of another, or the console has started at one. */
+export function arriveAtEntry(isSamePage: boolean): void {
+  if (finishTaking()) {
     return;
   }
   if (!isSamePage) {

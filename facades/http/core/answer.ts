@@ -18,13 +18,8 @@ export interface Answer {
 
 /** Gathers an answer that is not streamed. */
 export async function collectAnswer(stream: AsyncIterable<GenerateResponse>): Promise<Answer> {
-  const gathered = new Gathered();
-  for await (const { events } of stream) {
-    for (const { event } of events) {
-      gathered.add(event);
-    }
-  }
-  return gathered.end();
+  const [answer] = await collectAnswers(stream, 1);
+  return answer as Answer;
 }
 
 /** Gathers the answers of a batch, in the order of its texts. */

@@ -44,6 +44,7 @@ export async function readJson(
       return parseJson(await reception.read(bodyLimits.pace), request, parse);
     } finally {
       received = reception.received;
+      reception.free();
     }
   } catch (error) {
     if (isTimeout(error)) {
@@ -114,6 +115,11 @@ class Reception implements PacedBody {
       request.off("data", onData).off("end", onEnd).off("close", onClose);
     }
     return this.#buffer.bytes;
+  }
+
+  /** Gives the memory of what was read back. */
+  free(): void {
+    this.#buffer.free();
   }
 
   giveUp(): void {

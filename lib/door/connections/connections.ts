@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../time/clock.ts";
+import { type Linked, LinkedList } from "../../workarounds/linked-list.ts";
 import type { BoundName } from "../bounds.ts";
 import { NetworkCounts } from "../counts/network-counts.ts";
 import { Arrivals } from "./arrivals.ts";
@@ -14,7 +15,7 @@ const idleMs = 1000;
 export type Ends = Pick<Socket, "remoteAddress" | "remotePort">;
 
 /** One connection's place. */
-interface Place {
+interface Place extends Linked<Place> {
   readonly socket: Socket;
   /** Undefined: a trusted proxy's, which keeps its connections for its clients. */
   readonly networks: Networks | undefined;
@@ -40,8 +41,8 @@ export class Connections {
   readonly #narrow = new NetworkCounts();
   readonly #wide = new NetworkCounts();
   readonly #arrivals: Arrivals;
-  /** Connections without a running request, by their wider network; idle for longest first. */
-  readonly #idle = new Map<string, Set<Place>>();
+  /** Connections without a running request, by their wider network as long as it has any; idle for longest first. */
+  readonly #idle = new Map<string, LinkedList<Place>>();
 
   constructor(
     limits: ConnectionLimits,
@@ -161,6 +162,9 @@ export class Connections {
       stopWaiting,
       running: 0,
       idleSince: 0,
+      list: undefined,
+      earlier: undefined,
+      later: undefined,
       leave: () => {
         if (this.#places.get(key) !== place) {
           return;
@@ -181,14 +185,17 @@ export class Connections {
 
   #leave({ own, wider }: Networks): void {
     this.#narrow.remove(own);
-    this.#wide.remove(wider);
+    if (!this.#wide.remove(wider)) {
+      this.#idle.delete(wider);
+    }
   }
 
   /** The place of a connection, by its socket or by TLS's socket around it. */
   #find(ends: Ends): Place | undefined {
-    const known = this.#known.get(ends) ?? this.#places.get(`${ends.remoteAddress} ${ends.remotePort}`);
-    if (known !== undefined) {
-      this.#known.set(ends, known);
+    let known = this.#known.get(ends);
+    if (known === undefined) {
+      known = this.#places.get(`${ends.remoteAddress} ${ends.remotePort}`);
+      known && this.#known.set(ends, known);
     }
     return known;
   }
@@ -199,20 +206,16 @@ export class Connections {
     }
     const { wider } = place.networks;
     place.idleSince = this.#clock.monotonic();
-    const others = this.#idle.get(wider);
+    let others = this.#idle.get(wider);
     if (others === undefined) {
-      this.#idle.set(wider, new Set([place]));
-    } else {
-      others.add(place);
+      others = new LinkedList();
+      this.#idle.set(wider, others);
     }
+    others.add(place);
   }
 
   #forgetIdle(place: Place): void {
-    const wider = place.networks?.wider ?? "";
-    const others = this.#idle.get(wider);
-    if (others?.delete(place) && others.size === 0) {
-      this.#idle.delete(wider);
-    }
+    this.#idle.get(place.networks?.wider ?? "")?.delete(place);
   }
 
   /** Closes an idle connection of the network that has most of them. */
@@ -231,7 +234,7 @@ export class Connections {
    * for long enough.
    */
   #closeIdle(wider: string, own?: string): boolean {
-    for (const place of this.#idle.get(wider) ?? []) {
+    for (let place = this.#idle.get(wider)?.first; place !== undefined; place = place.later) {
       if (this.#clock.monotonic() - place.idleSince < idleMs) {
         return false;
       }

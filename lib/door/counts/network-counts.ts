@@ -12,13 +12,14 @@ export class NetworkCounts {
     return true;
   }
 
-  /** Subtracts one. */
-  remove(network: string): void {
+  /** Subtracts one. Returns whether any are left. */
+  remove(network: string): boolean {
     const count = this.#counts.get(network) ?? 0;
     if (count > 1) {
       this.#counts.set(network, count - 1);
-    } else {
-      this.#counts.delete(network);
+      return true;
     }
+    this.#counts.delete(network);
+    return false;
   }
 }

@@ -10,7 +10,7 @@ export interface Rate {
 /** The networks that are counted at a time. */
 const mostNetworks = 20_000;
 /** The longest that anything waits for its turn, in milliseconds. */
-export const longestMs = 5_000;
+export const longestMs = 10_000;
 
 /** The turns of networks. No more memory than for so many. */
 export class Turns {

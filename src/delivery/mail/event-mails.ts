@@ -46,6 +46,7 @@ export class EventMails {
 
 function readValues(kind: MailKind, body: string, account: string): MailValues {
   const { data } = JSON.parse(body) as { data: Readonly<Record<string, unknown>> };
-  const all: Readonly<Record<string, unknown>> = { ...data, account, name: data.name || data.key_id };
+  const mark = data.last4 ? `${data.prefix}…${data.last4}` : data.key_id;
+  const all: Readonly<Record<string, unknown>> = { ...data, account, name: data.name || mark };
   return Object.fromEntries(mailKinds[kind].values.map((name) => [name, String(all[name] ?? "")])) as MailValues;
 }

@@ -19,6 +19,9 @@ export interface Dependencies {
   readonly observer: FleetObserver;
 }
 
+/** Shared by all requests that no server has failed. */
+const noneFailed: ReadonlySet<Member> = new Set();
+
 /** The request that is tried. */
 type Attempted = Pick<FleetRequest, "requestId" | "runId" | keyof Turn>;
 
@@ -34,7 +37,7 @@ export class Attempts {
   readonly #promises: FleetConfig["first_token_promise_s"];
   readonly #deadline: number;
   readonly #retryMs: number;
-  readonly #failed = new Set<Member>();
+  #failed = noneFailed;
   #count = 0;
 
   constructor(
@@ -87,7 +90,7 @@ export class Attempts {
       member.full(fullFor);
     }
     if (isServersFault(error)) {
-      this.#failed.add(member);
+      this.#failed = new Set([...this.#failed, member]);
       member.breaker.failed();
       member.onFailure(error);
     }

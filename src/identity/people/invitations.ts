@@ -34,7 +34,7 @@ export interface NewInvitation {
 /** What an invitation gives, for whoever may use it. */
 export interface Offer extends Pick<Invitation, "role" | "expiresAt"> {
   readonly accountName: string;
-  /** Empty: an operator invited, or somebody without a name. */
+  /** Or else the e-mail address. Empty: an operator invited, or somebody of whom neither is known. */
   readonly inviterName: string;
 }
 
@@ -104,7 +104,7 @@ export class Invitations {
       em.findOneOrFail(Account, accountId),
       invitedBy ? em.findOne(Person, invitedBy) : null,
     ]);
-    return { role, expiresAt, accountName: account.name, inviterName: inviter?.name ?? "" };
+    return { role, expiresAt, accountName: account.name, inviterName: inviter?.name || inviter?.email || "" };
   }
 
   /**

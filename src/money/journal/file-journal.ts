@@ -134,7 +134,7 @@ export class FileJournal implements CoreJournal {
   }
 
   async promise(charges: readonly Charge[]): Promise<boolean> {
-    if (!this.#append(encodePromises(charges), charges)) {
+    if (!this.#append(encodePromises(charges), charges, true)) {
       return false;
     }
     this.#unfinished.promise(charges);
@@ -183,10 +183,10 @@ export class FileJournal implements CoreJournal {
   }
 
   /** Writes lines about these runs. Returns whether the disk took them. */
-  #append(lines: string, runs: readonly Run[]): boolean {
+  #append(lines: string, runs: readonly Run[], isSynced = false): boolean {
     const header = this.#ownerDue ? this.#encodeOwner() : "";
     try {
-      this.#file.append(this.#lineEnd + header + lines);
+      this.#file.append(this.#lineEnd + header + lines, isSynced);
     } catch (error) {
       this.#refused(error);
       return false;

@@ -9,9 +9,9 @@ export interface JournalFile {
   read(): Uint8Array;
   /**
    * Throws when the disk does not take all of the text, or the file is not in its place. Then none of the text is in
-   * the file.
+   * the file. `isSynced`: a sync follows, which looks for the file's place.
    */
-  append(text: string): void;
+  append(text: string, isSynced?: boolean): void;
   /** Resolves when everything appended so far is on the disk, where the next start finds it. */
   sync(): Promise<void>;
   /** Resolves when all events so far are handled, so that what they append shares one sync. */
@@ -54,10 +54,12 @@ export class DiskFile implements JournalFile {
     return this.#disk.readFileSync(this.path);
   }
 
-  append(text: string): void {
+  append(text: string, isSynced = false): void {
     try {
       const size = writeAll(this.#disk, this.#descriptor, Buffer.from(text));
-      this.#mustBeInPlace();
+      if (!isSynced) {
+        this.#mustBeInPlace();
+      }
       this.#size += size;
     } catch (error) {
       this.#disk.ftruncateSync(this.#descriptor, this.#size);

@@ -61,7 +61,8 @@ export class Unfinished {
     for (const charge of charges) {
       const known = this.#of(charge.runId);
       known.promise = charge;
-      known.isDue = false; // the promise says more than the note
+      known.note = undefined; // the promise says more
+      known.isDue = false;
     }
   }
 

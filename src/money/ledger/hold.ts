@@ -91,11 +91,6 @@ export class RunningHold implements Hold, Held {
     return this.#amount;
   }
 
-  /** True while the request runs. */
-  get open(): boolean {
-    return !this.#ended;
-  }
-
   progress(counted: ChargedTokens): void {
     const tokens = toChargeable(counted, this.admitted, this.rates);
     this.#counted = tokens;

@@ -10,8 +10,6 @@ import { RecentRequests } from "./recent-requests.ts";
 /** A running request as this core knows it. */
 export interface RunningRequest {
   readonly request: Pick<HoldRequest, "accountId" | "requestId"> & Run;
-  /** True while it runs, false while its charge waits to be stored. */
-  readonly open: boolean;
   /** The money that it holds. */
   readonly amount: PicoUsd;
   /** Tells the journal its progress. */
@@ -22,7 +20,8 @@ export interface RunningRequest {
  * The requests from their admission until their charge is stored. Knows for some time afterwards which were charged.
  */
 export class RunningRequests {
-  readonly #running = new ChurningMap<RunningRequest>();
+  /** Of one that has ended only its run's id, so that the rest does not grow old with the charge. */
+  readonly #running = new ChurningMap<RunningRequest | string>();
   readonly #recent: RecentRequests;
 
   constructor(clock: Clock) {
@@ -50,10 +49,15 @@ export class RunningRequests {
     this.#running.delete(requestKey(request));
   }
 
-  /** Ends a request whose charge is concluded, unless another run of it is under way. */
+  /** A request has ended, and its charge waits to be stored. */
+  ended(request: RunningRequest["request"]): void {
+    this.#running.set(requestKey(request), request.runId);
+  }
+
+  /** Forgets a request whose charge is concluded, unless another run of it is under way. */
   charged(request: RunningRequest["request"], { runId }: Run): void {
     const key = requestKey(request);
-    if (this.#running.get(key)?.request.runId === runId) {
+    if (this.#running.get(key) === runId) {
       this.#running.delete(key);
     }
     this.#recent.add(request.requestId);
@@ -61,12 +65,12 @@ export class RunningRequests {
 
   /** The requests that still run. Takes time proportional to their number. */
   get open(): RunningRequest[] {
-    return this.#running.values().filter((running) => running.open);
+    return this.#running.values().filter((one) => typeof one !== "string");
   }
 
   /** Tells the journal the progress of all requests. */
   noteAll(): void {
-    for (const running of this.#running.values()) {
+    for (const running of this.open) {
       running.note();
     }
   }

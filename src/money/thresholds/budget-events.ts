@@ -103,6 +103,8 @@ export class BudgetEvents {
         data: {
           key_id: key.id,
           name: key.name,
+          prefix: key.prefix,
+          last4: key.last4,
           percent,
           limit_usd: formatUsd(BigInt(limit)),
           spent_usd: formatUsd(amount),

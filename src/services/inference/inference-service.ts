@@ -4,8 +4,10 @@ import type {
   GenerateRequest,
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { WholeAnswer } from "#lib/rpc/whole-answer.ts";
 import { estimateTokens } from "#lib/text/estimate-tokens.ts";
 import { hangUpKey } from "#src/wire/grpc/hang-up.ts";
+import { onlyMessage } from "#src/wire/grpc/messages/request-messages.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { serverKey } from "#src/wire/interceptors/observation/observe.ts";
 import { nameRequest } from "#src/wire/interceptors/request-id.ts";
@@ -42,6 +44,9 @@ export function createInferenceService(deps: Dependencies): ServiceImpl<typeof I
         const [first] = answers;
         return answers.length === 1 && first !== undefined ? first : batch(answers, stop, planned.settled);
       };
+      if (request.gathered && request.prompt.case !== "texts") {
+        return new WholeAnswer(async () => onlyMessage(await start(context.signal, () => {})));
+      }
       return new ReadAhead(start, {
         ...deps.readers,
         accountId: caller.accountId,

@@ -74,16 +74,19 @@ async function run(next: Next, limits: RateLimits, request: Request, caller: Cal
   const tally = counts ? new TokenTally(leave) : undefined;
   request.contextValues.set(tokenTallyKey, tally);
   const end = () => (tally === undefined ? leave(0) : tally.over());
-  if (!request.stream) {
-    return tell(next, request, rateLimit).finally(end);
+  let isOpen = false;
+  try {
+    const response = await tell(next, bounded.request, rateLimit);
+    isOpen = response.stream && !(response.message instanceof OneMessage) && !request.signal.aborted;
+    return response;
+  } finally {
+    if (isOpen) {
+      // Every transport aborts the signal when the call is over. That is cheaper than watching each message.
+      request.signal.addEventListener("abort", end, { once: true });
+    } else {
+      end();
+    }
   }
-  // Every transport aborts the signal when the call is over, however it ends. That is cheaper than watching each
-  // message.
-  request.signal.addEventListener("abort", end, { once: true });
-  if (request.signal.aborted) {
-    end();
-  }
-  return await tell(next, bounded.request, rateLimit); // costs less than returning the promise
 }
 
 /** The bound on a request's tokens, and the request with its message still readable. */

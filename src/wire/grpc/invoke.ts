@@ -13,12 +13,11 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
+import { WholeAnswer } from "#lib/rpc/whole-answer.ts";
 import { applyInterceptors, type Next } from "./apply-interceptors.ts";
 import { CallHeaders } from "./messages/call-headers.ts";
 import { OneMessage, onlyMessage } from "./messages/request-messages.ts";
 import type { ServiceRegistration } from "./server/registration.ts";
-
-type Request = UnaryRequest | StreamRequest;
 
 /** A method of a registered service, with everything that all of its calls share. */
 export interface ServedMethod {
@@ -26,6 +25,8 @@ export interface ServedMethod {
   readonly url: string;
   /** The first one is the outermost. */
   readonly interceptors: readonly Interceptor[];
+  /** The interceptors, then the implementation. */
+  readonly run: Next;
 }
 
 /** What a handler gets of a call. */
@@ -38,6 +39,9 @@ export interface CallInit {
   readonly deadline: number | undefined;
 }
 
+/** A call as the interceptors see it: they may replace any part but its origin. */
+type Request = (UnaryRequest | StreamRequest) & { readonly origin: CallInit };
+
 /** All methods of a service. */
 export function servedMethods(
   { service, implementation }: ServiceRegistration,
@@ -47,13 +51,19 @@ export function servedMethods(
     spec,
     url: createMethodUrl("http://core", spec.method),
     interceptors,
+    run: applyInterceptors(interceptors, (request) => implement(spec, request as Request)),
   }));
 }
 
 /** Runs a unary method: the interceptors, then the implementation. */
-export function invokeUnary(served: ServedMethod, init: CallInit, message: Message): Promise<UnaryResponse> {
-  const method = served.spec.method as DescMethodUnary;
-  return chain(served, init)({ stream: false, method, message, ...common(served, init) }) as Promise<UnaryResponse>;
+export function invokeUnary(
+  { spec, url, run }: ServedMethod,
+  init: CallInit,
+  message: Message,
+): Promise<UnaryResponse> {
+  const method = spec.method as DescMethodUnary;
+  const request: Request = { stream: false, method, message, ...common(spec, url, init) };
+  return run(request) as Promise<UnaryResponse>;
 }
 
 /**
@@ -61,57 +71,41 @@ export function invokeUnary(served: ServedMethod, init: CallInit, message: Messa
  * them with `create`, which saves a promise for each message here.
  */
 export function invokeStream(
-  served: ServedMethod,
+  { spec, url, run }: ServedMethod,
   init: CallInit,
   message: AsyncIterable<Message>,
 ): Promise<StreamResponse> {
-  const method = served.spec.method as DescMethodStreaming;
-  return chain(served, init)({ stream: true, method, message, ...common(served, init) }) as Promise<StreamResponse>;
+  const method = spec.method as DescMethodStreaming;
+  const request: Request = { stream: true, method, message, ...common(spec, url, init) };
+  return run(request) as Promise<StreamResponse>;
 }
 
-function chain({ spec, interceptors, url }: ServedMethod, init: CallInit): Next {
-  const context = toContext(spec, url, init);
-  return applyInterceptors(interceptors, (request) => implement(spec, seenBy(request, context), request));
+function common({ method }: MethodImplSpec, url: string, origin: CallInit) {
+  const { signal, header, values: contextValues } = origin;
+  return { service: method.parent, requestMethod: "POST", url, signal, header, contextValues, origin };
 }
 
-function common({ spec, url }: ServedMethod, { signal, header, values }: CallInit) {
-  return { service: spec.method.parent, requestMethod: "POST", url, signal, header, contextValues: values };
-}
-
-function toContext({ method }: MethodImplSpec, url: string, init: CallInit): HandlerContext {
-  const { deadline } = init;
+function toContext({ service, method, url, signal, header, contextValues, origin }: Request): HandlerContext {
+  const { deadline, protocolName } = origin;
   return {
-    service: method.parent,
+    service,
     method,
     requestMethod: "POST",
     url,
-    protocolName: init.protocolName,
-    signal: init.signal,
+    protocolName,
+    signal,
     timeoutMs: () => (deadline === undefined ? undefined : deadline - Date.now()),
-    requestHeader: init.header,
+    requestHeader: header,
     responseHeader: new CallHeaders(),
     responseTrailer: new CallHeaders(),
-    values: init.values,
+    values: contextValues,
   };
 }
 
-/** The context after the interceptors, which may have replaced values of the request. */
-function seenBy(request: Request, context: HandlerContext): HandlerContext {
-  const { header: requestHeader, signal, contextValues: values } = request;
-  if (requestHeader === context.requestHeader && signal === context.signal && values === context.values) {
-    return context;
-  }
-  return { ...context, requestHeader, signal, values };
-}
-
-async function implement(
-  spec: MethodImplSpec,
-  context: HandlerContext,
-  request: Request,
-): Promise<UnaryResponse | StreamResponse> {
-  const { method } = spec;
+async function implement(spec: MethodImplSpec, request: Request): Promise<UnaryResponse | StreamResponse> {
+  const context = toContext(request);
   const response = {
-    service: method.parent,
+    service: context.service,
     header: context.responseHeader,
     trailer: context.responseTrailer,
   };
@@ -124,8 +118,9 @@ async function implement(
       const { message: messages } = request;
       const only =
         messages instanceof OneMessage ? messages.message : await onlyMessage(messages as AsyncIterable<Message>);
-      const message = spec.impl(only, context);
-      return { ...response, stream: true, method: spec.method, message: message as AsyncIterable<Message> };
+      const answer = spec.impl(only, context) as AsyncIterable<Message>;
+      const message = answer instanceof WholeAnswer ? new OneMessage(await answer.make()) : answer;
+      return { ...response, stream: true, method: spec.method, message };
     }
     case "client_streaming":
       throw new ConnectError("client streaming is not served", Code.Unimplemented);

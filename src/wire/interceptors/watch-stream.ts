@@ -1,9 +1,15 @@
+import { OneMessage } from "../grpc/messages/request-messages.ts";
+
 /**
  * Passes a stream on and reports once how it ended: with an error, or without one because it was complete or its reader
  * stopped. The stream ends with the error that `onEnd` makes from the original. Costs one promise for each message,
  * however many watch the same stream.
  */
 export function watchStream<M>(messages: AsyncIterable<M>, onEnd: OnEnd): AsyncIterable<M> {
+  if (messages instanceof OneMessage) {
+    onEnd();
+    return messages;
+  }
   return messages instanceof WatchedStream ? messages.watchedBy(onEnd) : new WatchedStream(messages, onEnd);
 }
 

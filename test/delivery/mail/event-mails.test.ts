@@ -17,7 +17,8 @@ describe.each(dialects)("%s", (dialect) => {
     await announce({ type: "balance.exhausted", accountId, data: usd });
     await announce({ type: "account.topped_up", accountId, data: { ...usd, reference: "pi_1" } });
     await announce({ type: "key.limit", accountId, data: { ...budget, percent: 80 } });
-    await announce({ type: "key.limit", accountId, data: { ...budget, percent: 100 } });
+    const nameless = { ...budget, name: "", prefix: "tg-AbCd", last4: "WxYz" };
+    await announce({ type: "key.limit", accountId, data: { ...nameless, percent: 100 } });
     await announce({ type: "account.frozen", accountId, data: { reason: "a dispute" } });
     const declined = { amount_usd: "20", reason: "no funds", declines: 3, switched_off: true };
     await announce({ type: "auto_top_up.declined", accountId, data: declined });
@@ -30,12 +31,12 @@ describe.each(dialects)("%s", (dialect) => {
     await sender.turn();
     const subjects = server.mails.map(({ to, source }) => `${to} ${/^subject: (.*)$/im.exec(source)?.[1]?.trim()}`);
     expect(subjects.filter((one) => one.startsWith("ada")).sort()).toEqual([
+      expect.stringMatching(/tg-AbCd.*WxYz/), // a key without a name
       "ada@example.com Ada is frozen",
       "ada@example.com Ada: 25 USD came in",
       "ada@example.com Ada: the automatic payment was declined",
       "ada@example.com Ada: the balance is low",
       "ada@example.com Ada: the balance is used up",
-      "ada@example.com Ada: the key ci has spent 100 % of its budget",
       "ada@example.com Ada: the key ci has spent 80 % of its budget",
     ]);
     expect(subjects).toHaveLength(14);

@@ -19,6 +19,17 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await stored()).toHaveLength(4);
   });
 
+  test("mails of an hour in which the clock was ahead count for that hour more, and not for longer", async () => {
+    const { box, clock } = await openMail(await newDatabase(dialect), { address: 1 });
+    const send = () => box.send("sign-in-link", "bob@example.com", link);
+    clock.jump(3_600_000);
+    expect(await send()).toBe(true);
+    clock.jump(-3_600_000);
+    expect(await send()).toBe(false);
+    clock.advance(7_200_001);
+    expect(await send()).toBe(true);
+  });
+
   test("a network gets so many, whichever of its addresses call, and everybody together so many", async () => {
     const { box, stored } = await openMail(await newDatabase(dialect), { network: 2, all: 4 });
     const ask = (name: string, client?: string) => box.send("sign-in-link", `${name}@example.com`, link, client);

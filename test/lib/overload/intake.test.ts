@@ -2,13 +2,17 @@ import { expect, test } from "@jest/globals";
 import { BoundedIntake } from "#lib/overload/intake.ts";
 
 /** An intake whose turns and time are made by hand. */
-function createIntake(maxWaitMs = 100) {
+function createIntake(maxWaitMs = 100, msEach = 0) {
   let now = 0;
   const turns: (() => void)[] = [];
   const intake = new BoundedIntake({
     maxWaitMs,
     clock: { monotonic: () => now },
     nextTurn: (run) => turns.push(run),
+    afterwards: (run) => {
+      now += msEach;
+      run();
+    },
   });
   const begun: number[] = [];
   const refused: number[] = [];
@@ -139,6 +143,34 @@ test("nobody is refused who begins in the next turn, however long this one is", 
   await site.turn();
   expect(site.refused).toEqual([]);
   expect(site.begun).toEqual(expect.arrayContaining([43, 44]));
+});
+
+test("a turn that takes long has no more begin in it", async () => {
+  const slow = createIntake(100, 2);
+  slow.ask(1);
+  slow.pass(4);
+  slow.ask(6);
+  expect(slow.begun).toHaveLength(1);
+  await slow.turn();
+  expect(slow.begun).toHaveLength(3);
+  await slow.turn();
+  expect(slow.begun).toHaveLength(5);
+});
+
+test("what has begun comes to rest before the next begins", async () => {
+  const intake = new BoundedIntake({ maxWaitMs: 100, clock: { monotonic: () => 0 } });
+  const steps: string[] = [];
+  const work = async (name: string) => {
+    await intake.enter(() => "192.0.2.1");
+    for (let step = 0; step < 3; step += 1) {
+      steps.push(name);
+      await undefined;
+    }
+  };
+  const first = Array.from({ length: 16 }, () => work("first"));
+  const others = [work("a"), work("b")];
+  await Promise.all([...first, ...others]);
+  expect(steps.slice(-6)).toEqual(["a", "a", "a", "b", "b", "b"]);
 });
 
 test("who is patient is never refused", async () => {

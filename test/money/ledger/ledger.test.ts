@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { reasonOf } from "../../support/reason-of.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, models, never, openMetering, request, run, testModel, usd } from "../fixture.ts";
+import { type Metering, never, openMetering, request, run, testModel, usd } from "../fixture.ts";
 
 const newDatabase = databases();
 
@@ -20,12 +19,7 @@ describe.each(dialects)("%s", (dialect) => {
   let metering: Metering;
   beforeEach(async () => {
     clock = new ManualClock(Date.now());
-    metering = await openMetering({
-      clock,
-      url: await newDatabase(dialect),
-      bookSize: 2,
-      models: models({ id: "dear", price: { input: "2.00", output: "4.00" } }),
-    });
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
   });
   afterEach(() => clock.until(metering.close()));
 
@@ -84,137 +78,6 @@ describe.each(dialects)("%s", (dialect) => {
     hold.progress({ inputTokens: 100, outputTokens: 5 });
     expect(metering.ledger.held(account)).toBe(100 * inRate + 10 * out);
     hold.release();
-  });
-
-  describe("a short balance", () => {
-    test("lowers the output cap, after the prompt was counted exactly", async () => {
-      const account = await metering.account({ free: 100 * inRate + 300 * out });
-      const wanted = request(account, { inputTokens: 2000, outputTokens: 1000 }, { countInput: async () => 100 });
-      const hold = await metering.ledger.hold(wanted, never);
-      expect(hold.outputTokens).toBe(300);
-      await clock.until(hold.settle({ inputTokens: 100, outputTokens: 300 }, "completed"));
-      expect(await balance(account)).toBe(0n);
-      expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never))).toBe(
-        Reason.BALANCE_EXHAUSTED,
-      );
-    });
-
-    test("is spendable down to less than the price of 64 tokens", async () => {
-      const account = await metering.account({ free: 64 * out });
-      const hold = await metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 1000 }), never);
-      expect(hold.outputTokens).toBe(56);
-      await clock.until(hold.settle({ inputTokens: 10, outputTokens: 1 }, "completed"));
-      expect(
-        await reasonOf(metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 1000 }), never)),
-      ).toBe(Reason.BALANCE_EXHAUSTED);
-      // What fits whole is still let in.
-      await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 10 })));
-    });
-
-    test("that does not cover the prompt is exhausted, and so is one of nothing", async () => {
-      const account = await metering.account({ free: 100 * inRate });
-      const refused = metering.ledger.hold(request(account, { inputTokens: 200, outputTokens: 10 }), never);
-      await expect(refused).rejects.toThrow("does not cover this prompt");
-      const empty = await metering.account();
-      expect(await reasonOf(metering.ledger.hold(request(empty, { inputTokens: 1, outputTokens: 1 }), never))).toBe(
-        Reason.BALANCE_EXHAUSTED,
-      );
-    });
-
-    test("refuses embeddings that it does not cover", async () => {
-      const account = await metering.account({ free: 100 * inRate });
-      expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 101, outputTokens: 0 }), never))).toBe(
-        Reason.BALANCE_EXHAUSTED,
-      );
-      const hold = await metering.ledger.hold(
-        request(account, { inputTokens: 101, outputTokens: 0 }, { countInput: async () => 100 }),
-        never,
-      );
-      expect(hold.outputTokens).toBe(0);
-      hold.release();
-    });
-  });
-
-  describe("money held by requests of the same account", () => {
-    const all = { inputTokens: 0, outputTokens: 1000 };
-
-    test("is waited for, in the order of coming", async () => {
-      const account = await metering.account({ free: 1000 * out });
-      const first = await metering.ledger.hold(request(account, all), never);
-      const order: string[] = [];
-      const second = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 500 }), never);
-      const third = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
-      void second.then(() => order.push("second"));
-      void third.then(() => order.push("third"));
-      await clock.advanceAsync(1000);
-      expect(order).toEqual([]);
-      first.release();
-      (await second).release();
-      (await third).release();
-      expect(order).toEqual(["second", "third"]);
-    });
-
-    test("is for the first in line, though the rest would do for one who comes later", async () => {
-      const account = await metering.account({ free: 1000 * out });
-      const first = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 800 }), never);
-      const order: string[] = [];
-      const asked = (outputTokens: number) => {
-        const hold = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens }), never);
-        void hold.then(() => order.push(`of ${outputTokens}`));
-        return hold;
-      };
-      const second = asked(500);
-      await clock.advanceAsync(100); // it waits
-      const third = asked(100);
-      await clock.advanceAsync(100);
-      expect(order).toEqual([]);
-      first.release();
-      (await second).release();
-      (await third).release();
-      expect(order).toEqual(["of 500", "of 100"]);
-    });
-
-    test("is waited for at most two seconds, then BALANCE_HELD says when to come again", async () => {
-      const account = await metering.account({ free: 1000 * out });
-      const first = await metering.ledger.hold(request(account, all), never);
-      const second = metering.ledger.hold(request(account, all), never).catch((error: unknown) => error);
-      await clock.advanceAsync(1999);
-      expect(await Promise.race([second, Promise.resolve("waiting")])).toBe("waiting");
-      await clock.advanceAsync(2);
-      expect(readDetail(await second)).toMatchObject({ reason: Reason.BALANCE_HELD, retryAfter: { seconds: 1n } });
-      first.release();
-    });
-
-    test("is not waited for when all of it together would not do", async () => {
-      const account = await metering.account({ free: 70 * out });
-      const first = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 60 }), never);
-      const refused = metering.ledger.hold(request(account, { inputTokens: 500, outputTokens: 10 }), never);
-      expect(await reasonOf(refused)).toBe(Reason.BALANCE_EXHAUSTED);
-      first.release();
-    });
-
-    test("a caller that goes away leaves the line", async () => {
-      const account = await metering.account({ free: 1000 * out });
-      const first = await metering.ledger.hold(request(account, all), never);
-      const leaving = new AbortController();
-      const second = metering.ledger.hold(request(account, all), leaving.signal);
-      const third = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 10 }), never);
-      await clock.advanceAsync(10);
-      leaving.abort(new Error("gone"));
-      await expect(second).rejects.toThrow("gone");
-      first.release();
-      (await third).release();
-    });
-
-    test("a top-up lets those who wait go on", async () => {
-      const account = await metering.account({ free: 1000 * out });
-      const first = await metering.ledger.hold(request(account, all), never);
-      const second = metering.ledger.hold(request(account, all), never);
-      await clock.advanceAsync(100);
-      await metering.funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
-      (await second).release();
-      first.release();
-    });
   });
 
   test("200 concurrent requests for the last cent spend no more than the balance", async () => {
@@ -282,77 +145,6 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.until(run(metering.ledger, request(third, tokens, { requestId })));
     }
     expect([await balance(first), await balance(second)]).toEqual(Array(2).fill(BigInt(usd - 20 * (inRate + out))));
-  });
-
-  test("a warm account pays by its own prices, whatever the price book has forgotten meanwhile", async () => {
-    const account = await metering.account({ free: usd });
-    const tokens = { inputTokens: 10, outputTokens: 10 };
-    await clock.until(run(metering.ledger, request(account, tokens)));
-    const hold = await metering.ledger.hold(request(account, tokens), never);
-    for (let input = 1; input <= 4; input++) {
-      await metering.prices.set("dear", { input, output: input });
-      await metering.account({ free: usd }).then((other) => clock.until(run(metering.ledger, request(other, tokens))));
-    }
-    expect(metering.prices.book.size).toBe(2);
-    await clock.until(hold.settle(tokens, "completed"));
-    await clock.until(run(metering.ledger, request(account, tokens)));
-    expect(await balance(account)).toBe(BigInt(usd - 3 * 10 * (inRate + out)));
-    expect(metering.log.join()).not.toContain("not charged");
-  });
-
-  describe("several lots", () => {
-    test("are spent free first, then gifts, then paid, the straddling token once", async () => {
-      const account = await metering.account({ paid: usd });
-      const { funds } = metering;
-      await funds.credit({ accountId: account, kind: "grant", amount: 10 * out, reference: v7() });
-      await funds.credit({ accountId: account, kind: "free", amount: 10 * out + 1, reference: v7() });
-      const wanted = request(account, { inputTokens: 0, outputTokens: 100 });
-      await clock.until(run(metering.ledger, wanted));
-      expect((await lines(wanted.requestId)).map(({ outputTokens, cost }) => [outputTokens, cost])).toEqual([
-        [10, 10 * out + 1],
-        [10, 10 * out],
-        [80, 80 * out - 1],
-      ]);
-      expect((await receipt(wanted.requestId)).cost).toBe(100 * out);
-    });
-
-    test("each pay by the price of their own making", async () => {
-      const account = await metering.account({ paid: usd });
-      await metering.prices.set(testModel, { input: 2 * inRate, output: 2 * out });
-      await metering.funds.credit({ accountId: account, kind: "grant", amount: 1000 * 2 * out, reference: v7() });
-      const wanted = request(account, { inputTokens: 0, outputTokens: 1500 });
-      await clock.until(run(metering.ledger, wanted));
-      expect(await lines(wanted.requestId)).toMatchObject([
-        { outputTokens: 1000, outputRate: 2 * out, cost: 2000 * out },
-        { outputTokens: 500, outputRate: out, cost: 500 * out },
-      ]);
-    });
-
-    test("money that comes while a request runs never makes it pay more than was held", async () => {
-      const account = await metering.account({ paid: usd });
-      const hold = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
-      await metering.prices.set(testModel, { input: 100 * inRate, output: 100 * out });
-      await metering.funds.credit({ accountId: account, kind: "free", amount: 1000 * out, reference: v7() });
-      await clock.until(hold.settle({ inputTokens: 0, outputTokens: 100 }, "completed"));
-      expect(await balance(account)).toBe(BigInt(usd + 1000 * out - 100 * out));
-    });
-
-    test("an expired lot is not spent any more from that moment on, whatever the store is busy with", async () => {
-      const account = await metering.account({ paid: usd });
-      const poor = await metering.account();
-      const expiresAt = new Date(metering.time.now() + 10_000);
-      for (const accountId of [account, poor]) {
-        await metering.funds.credit({ accountId, kind: "grant", amount: usd, reference: v7(), expiresAt });
-        await clock.until(run(metering.ledger, request(accountId, { inputTokens: 10, outputTokens: 10 })));
-      }
-      await clock.advanceAsync(expiresAt.getTime() - metering.time.now()); // at a stroke: the store has no time to answer
-      const wanted = request(account, { inputTokens: 10, outputTokens: 10 });
-      await clock.until(run(metering.ledger, wanted));
-      const paid = await metering.storage.orm.em.fork().findOneOrFail(Lot, { accountId: account, kind: "paid" });
-      expect((await lines(wanted.requestId)).map(({ lotId }) => lotId)).toEqual([paid.id]);
-      const refused = metering.ledger.hold(request(poor, { inputTokens: 10, outputTokens: 10 }), never);
-      expect(await clock.until(reasonOf(refused))).toBe(Reason.BALANCE_EXHAUSTED);
-    });
   });
 
   test("more than was held is taken from free money, and what is not there is owed and paid first later", async () => {

@@ -131,13 +131,14 @@ describe.each(dialects)("%s", (dialect) => {
     await look();
     await look();
     const limit = { name: "batch", limit_usd: "1.00", per: "total", resets_at: null };
-    const most = ["key.limit", { ...limit, key_id: key.id, percent: 80, spent_usd: "0.80" }];
+    const which = ({ id: key_id, prefix, last4 }: typeof key) => ({ key_id, prefix, last4 });
+    const most = ["key.limit", { ...limit, ...which(key), percent: 80, spent_usd: "0.80" }];
     expect(await told(id)).toEqual([most]);
     const { key: rotated } = await keys.rotate(key.id, 60_000);
     await spend(id, 0.2 * tokensAUsd - 63, rotated.id);
     await look();
     await look();
-    const all = ["key.limit", { ...limit, key_id: rotated.id, percent: 100, spent_usd: "0.99998425" }];
+    const all = ["key.limit", { ...limit, ...which(rotated), percent: 100, spent_usd: "0.99998425" }];
     expect(await told(id)).toEqual([most, all]);
 
     await keys.update(rotated.id, { budgetPicoUsd: 2 * usd });

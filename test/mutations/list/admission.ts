@@ -18,7 +18,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "if (wallet.debt !== 0n || wallet.hasExpired(clock.now())) {",
     replace: "if (wallet.debt !== 0n) {",
     breaks: "No request that comes later spends it",
-    tests: ["ledger", "core/turned-clocks", "ledger-model"],
+    tests: ["wallet/lots", "core/turned-clocks", "ledger-model"],
   },
   {
     name: "a request id runs twice at once",
@@ -50,7 +50,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "if (cached === undefined || !cached.queue.isOpen(request.budget?.id) || !requests.isNew(request)) {",
     replace: "if (cached === undefined || !requests.isNew(request)) {",
     breaks: "first come, first served",
-    tests: ["ledger"],
+    tests: ["admission/held-money"],
   },
   {
     name: "who waits for a key's budget holds up the whole account",
@@ -74,7 +74,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "Math.floor(left / rates.output)",
     replace: "Math.floor(left / rates.output) + 1",
     breaks: "**Too little money for the worst case** lowers the output cap",
-    tests: ["admission/admit-short", "ledger"],
+    tests: ["admission/admit-short", "admission/short-balance"],
     isShort: true,
   },
   {
@@ -92,7 +92,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "export const leastTokens = 64;",
     replace: "export const leastTokens = 64_000;",
     breaks: exhausted,
-    tests: ["admission/admit-short", "ledger"],
+    tests: ["admission/admit-short", "admission/short-balance"],
     isShort: true,
   },
   {
@@ -110,7 +110,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "if (everything <= 0 || tooLittle) {",
     replace: "if (free <= 0 || tooLittle) {",
     breaks: "After that it is refused with a time to come back, never as exhausted.",
-    tests: ["admission/admit-short", "ledger"],
+    tests: ["admission/admit-short", "admission/held-money"],
     isShort: true,
   },
   {
@@ -119,7 +119,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "const nothingToWaitFor = everything === free;",
     replace: "const nothingToWaitFor = everything >= free;",
     breaks: "the new request waits for it, up to two seconds",
-    tests: ["admission/admit-short", "ledger"],
+    tests: ["admission/admit-short", "admission/held-money"],
     isShort: true,
   },
   {

@@ -8,7 +8,7 @@ const without = (bound: string, one: Omit<Mutation, "name" | "worlds"> & { reado
 
 const walked = "test/compose/doors.test.ts";
 const calls = "test/wire/grpc/server/door-bounds.test.ts";
-const floods = "test/facades/http/floods.test.ts";
+const floods = (of: string) => `test/facades/http/floods/${of}.test.ts`;
 const program = "test/attack/attacks.test.ts";
 const refusals = "an address has 50 a second, whatever it was refused for (any 4xx), after 100 at once";
 const uncounted = "after 200 at once; beyond that each waits for its turn as refusals do (`uncounted`)";
@@ -79,7 +79,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "if (!this.#counts.add(network, this.#most)) {",
     replace: "if (!this.#counts.add(network, Number.POSITIVE_INFINITY)) {",
     breaks: "`connections_per_address` under way of a client, then 429 (`requests_per_address`)",
-    tests: [floods],
+    tests: [floods("connections")],
   }),
   without("calls", {
     file: "lib/door/door.ts",
@@ -121,7 +121,7 @@ export const doorMutations: readonly Mutation[] = [
   without("uncounted", {
     of: "over HTTP",
     file: "lib/door/paced-response.ts",
-    find: 'counted.has(response) ? undefined : "uncounted";',
+    find: 'isCounted ? undefined : "uncounted";',
     replace: "undefined;",
     breaks: uncounted,
     tests: ["test/lib/door/paced-response.test.ts", walked, program],
@@ -148,7 +148,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "if (bytes > this.#left || !share.hasRoom(owner, bytes)) {",
     replace: "if (bytes === -1) {",
     breaks: "of which a client without a key has an eighth and an account a quarter; then 503 or 529 (`bodies`)",
-    tests: [floods, program],
+    tests: [floods("bodies"), program],
   }),
   without("bodies", {
     of: "of calls and payment events",
@@ -164,7 +164,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "    return received < ",
     replace: "    return -1 > ",
     breaks: "`min_body_rate` after 10 s, and `body_timeout_s` in all; then 408 (`slow_body`)",
-    tests: [floods],
+    tests: [floods("bodies")],
   }),
   without("slow_body", {
     of: "of calls and payment events",
@@ -196,13 +196,13 @@ export const doorMutations: readonly Mutation[] = [
     find: "    while (this.#bytes > this.#mostBytes && this.#since.size > 1) {",
     replace: "    while (this.#bytes < 0) {",
     breaks: "beyond that the oldest answer of the client with most of it gives way (`slow_reader`)",
-    tests: ["test/lib/net/unread-answers.test.ts", floods],
+    tests: ["test/lib/net/unread-answers.test.ts", floods("unread-answers")],
   }),
   without("overload", {
     file: "facades/http/middleware/admit.ts",
     find: "    if (overload.shortage !== undefined) {",
     replace: "    if (overload === undefined) {",
     breaks: "the process refuses new requests: 503 on the chat-style surface, 529 on the messages-style one",
-    tests: [floods],
+    tests: [floods("overload")],
   }),
 ];

@@ -73,7 +73,7 @@ export const settlementMutations = within(
     {
       name: "a promise does not carry the cost that was told",
       file: "settlement/settler/open-charges.ts",
-      find: "open.charge = withTold(open.charge); // whatever becomes of it meanwhile costs no more",
+      find: "open.charge = withTold(charge); // whatever becomes of it meanwhile costs no more",
       replace: "",
       breaks: "**A promise carries that cost**",
       tests: ["settlement/told-costs", "settlement/settler/settler"],
@@ -156,7 +156,7 @@ export const settlementMutations = within(
       file: "settlement/settler/group-commit.ts",
       find: "    if (group.length === 1 && only !== undefined) {",
       replace:
-        "    for (const { open, conclude } of group.slice(1)) {\n      conclude({ impossible: findFault(open.charge) ?? error });\n    }\n    if (only !== undefined) {",
+        "    for (const open of group.slice(1)) {\n      this.#parts.conclude(open, { impossible: findFault(open.charge) ?? error });\n    }\n    if (only !== undefined) {",
       breaks: "A charge is stored once.",
       tests: ["settlement/dead-letters", "settlement/settler/put-aside"],
     },

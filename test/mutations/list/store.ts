@@ -126,7 +126,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "    a.priority - b.priority ||",
     replace: "    b.priority - a.priority ||",
     breaks: "free money, then gifts, then payments",
-    tests: ["model/spending-order", "ledger/ledger"],
+    tests: ["model/spending-order", "ledger/wallet/lots"],
   },
   {
     name: "the lot that lapses later is spent first",

@@ -49,7 +49,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "Math.floor(money / rate)",
     replace: "Math.ceil(money / rate)",
     breaks: "there is no rounding and no floating point",
-    tests: ["wallet/split", "ledger"],
+    tests: ["wallet/split", "wallet/lots"],
     isShort: true,
   },
   {
@@ -100,7 +100,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "input = Math.max(input, rates.input);\n      output = Math.max(output, rates.output);",
     replace: "input = rates.input;\n      output = rates.output;",
     breaks: highest,
-    tests: ["ledger", "wallet/terms", "ledger-model"],
+    tests: ["wallet/lots", "wallet/terms", "ledger-model"],
   },
   {
     name: "rates stay those of the money that was there before",
@@ -108,7 +108,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "  otherMoney(): void {\n    this.#max.clear();",
     replace: "  otherMoney(): void {",
     breaks: highest,
-    tests: ["ledger", "wallet/terms", "ledger-model"],
+    tests: ["wallet/lots", "wallet/terms", "ledger-model"],
   },
   {
     name: "a charge that the store has covered keeps its money out of reach",
@@ -164,7 +164,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "return this.free > 0 && this.#slices.haveExpired(now);",
     replace: "return this.free < 0 && this.#slices.haveExpired(now);",
     breaks: "No request that comes later spends it",
-    tests: ["ledger", "core/turned-clocks"],
+    tests: ["wallet/lots", "core/turned-clocks"],
   },
   {
     name: "a charge costs more than was told",
@@ -188,7 +188,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "  ticket.wake?.();",
     replace: "",
     breaks: "the new request waits for it, up to two seconds",
-    tests: ["wallet/wait-queue", "ledger"],
+    tests: ["wallet/wait-queue", "admission/held-money"],
     isShort: true,
   },
   {

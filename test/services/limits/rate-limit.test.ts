@@ -14,6 +14,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { readRateLimit } from "#lib/rpc/rate-limit.ts";
+import { WholeAnswer } from "#lib/rpc/whole-answer.ts";
 import { MemoryWindows } from "#src/money/rate-limits/memory.ts";
 import { createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
 import { limitRates } from "#src/services/limits/rate-limit.ts";
@@ -30,6 +31,8 @@ afterEach(async () => {
 
 interface Work {
   readonly generate?: (signal: AbortSignal) => AsyncIterable<object>;
+  /** Generates in one message, instead. */
+  readonly answer?: () => Promise<object>;
   readonly embed?: () => Promise<object>;
 }
 
@@ -44,9 +47,8 @@ async function start(openRoute: OpenRoute, work: Work = {}) {
   });
   const services = [
     registration(InferenceService, {
-      async *generate(_request: object, { signal }: HandlerContext) {
-        yield* work.generate?.(signal) ?? [];
-      },
+      generate: (_request: object, { signal }: HandlerContext) =>
+        work.answer === undefined ? streamed(work, signal) : new WholeAnswer(work.answer),
     }),
     registration(EmbeddingsService, { embed: async () => (await work.embed?.()) ?? {} }),
     registration(MeteringService, { countRequest: () => ({}) }),
@@ -64,6 +66,10 @@ async function start(openRoute: OpenRoute, work: Work = {}) {
     metering: createClient(MeteringService, route.transport),
     accounts: createClient(AccountsService, route.transport),
   };
+}
+
+async function* streamed({ generate }: Work, signal: AbortSignal): AsyncGenerator<object> {
+  yield* generate?.(signal) ?? [];
 }
 
 /** Where the key stands by the metadata of an answer and of the error that ended it. */
@@ -135,6 +141,7 @@ describe.each(routes)("over %s", (_name, openRoute) => {
       },
       "generate",
     ],
+    ["a whole answer", { answer: () => Promise.reject(broken()) }, "generate"],
   ])("%s that fails tells it too", async (_what, work, method) => {
     const { embeddings, inference } = await start(openRoute, work);
     const { error, state } = await tell((options) =>
@@ -180,5 +187,32 @@ describe.each(routes)("over %s", (_name, openRoute) => {
     await eventually("the stream's place is free", mayBegin);
     await eventually("the embedding's place is free", mayBegin);
     again.abort();
+  });
+
+  test("a whole answer keeps its account's place until it is made, or cannot be", async () => {
+    const making: PromiseWithResolvers<object>[] = [];
+    const { inference } = await start(openRoute, {
+      answer() {
+        making.push(Promise.withResolvers());
+        return making.at(-1)?.promise as Promise<object>;
+      },
+    });
+    const begin = () => drain(inference.generate({}));
+    const [made, failed] = [begin(), begin().catch((error: unknown) => error)];
+    await eventually("both have begun", () => making.length === 2);
+    const full = { reason: Reason.RATE_LIMITED, bound: { case: "concurrency" } };
+    expect(readDetail(await begin().catch((error: unknown) => error))).toMatchObject(full);
+    making[0]?.resolve({});
+    await made;
+    const again = begin();
+    await eventually("the place of the first one is free", () => making.length === 3);
+    expect(readDetail(await begin().catch((error: unknown) => error))).toMatchObject(full);
+    making[1]?.reject(broken());
+    expect(readDetail(await failed)?.reason).toBe(Reason.ENGINE_FAILED);
+    const last = begin();
+    await eventually("the place of the second one is free", () => making.length === 4);
+    making[2]?.resolve({});
+    making[3]?.resolve({});
+    await Promise.all([again, last]);
   });
 });

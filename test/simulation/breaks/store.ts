@@ -1,7 +1,7 @@
 import { FileJournal } from "#src/money/journal/file-journal.ts";
 import { BudgetAudit } from "#src/money/ledger/budget/budget-audit.ts";
 import { CoreWatch } from "#src/money/ledger/core/core-watch.ts";
-import type { RunningHold } from "#src/money/ledger/hold.ts";
+import { RunningHold } from "#src/money/ledger/hold.ts";
 import { Settlement } from "#src/money/ledger/settlement/settlement.ts";
 import { OpenCharges } from "#src/money/ledger/settlement/settler/open-charges.ts";
 import { SliceAudit } from "#src/money/ledger/wallet/cache/slice-audit.ts";
@@ -22,6 +22,7 @@ import { type Break, method } from "./break.ts";
 const { enter } = SqliteLedgerStore.prototype;
 const { of } = SimulatedDisk.prototype;
 const { note } = Settlement.prototype;
+const { settle: settleHold } = RunningHold.prototype;
 const settle = chargeStatements.settle as Meaning;
 const lockLots = lotStatements["lock lots"] as Meaning;
 const lockBudget = budgetStatements["lock budget"] as Meaning;
@@ -140,11 +141,20 @@ export const storeBreaks: readonly Break[] = [
     seed: 103,
     only: ["kill", "slow calls", "lying engine"],
     settings: { trafficMs: 12, faultsMs: 100, requests: 900 },
-    apply: method(Settlement, "note", function (this: Settlement, hold: RunningHold, tokens: ChargedTokens) {
-      if (hold.open) {
-        note.call(this, hold, tokens);
-      }
-    }),
+    apply() {
+      const ended = new WeakSet<RunningHold>();
+      const settles = function (this: RunningHold, ...how: Parameters<typeof settleHold>) {
+        ended.add(this);
+        return settleHold.apply(this, how);
+      };
+      const notes = function (this: Settlement, hold: RunningHold, tokens: ChargedTokens) {
+        if (!ended.has(hold)) {
+          note.call(this, hold, tokens);
+        }
+      };
+      const restores = [method(RunningHold, "settle", settles)(), method(Settlement, "note", notes)()];
+      return () => restores.forEach((restore) => void restore());
+    },
   },
   {
     name: "charges that the store keeps waiting are not promised",

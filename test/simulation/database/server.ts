@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { SqliteStorage } from "#src/storage/storage.ts";
 import { type Recorded, Recording } from "../replay/recording.ts";
@@ -6,6 +6,7 @@ import { budgetStatements } from "./budgets.ts";
 import { chargeStatements } from "./charges.ts";
 import { coreStatements } from "./cores.ts";
 import { lotStatements } from "./lots.ts";
+import { prepareOnce } from "./prepare-once.ts";
 import { type Meaning, type Tables, tablesOf } from "./statement.ts";
 
 const meanings: Readonly<Record<string, Meaning>> = {
@@ -48,17 +49,6 @@ const reading: ReadonlySet<string> = new Set([
   ...["lock budget", "budget elsewhere", "budget spending", "lock budget slice", "budget slice", "budget slice page"],
 ]);
 
-/** Makes the ORM prepare each statement once, not at each use. */
-function prepareOnce(database: DatabaseSync): void {
-  const statements = new Map<string, StatementSync>();
-  const prepare = database.prepare.bind(database);
-  database.prepare = (sql) => {
-    const statement = statements.get(sql) ?? prepare(sql);
-    statements.set(sql, statement);
-    return statement;
-  };
-}
-
 /**
  * A PostgreSQL for the simulation: the product's schema and constraints in SQLite, in memory, with the product's
  * statements by name. Each name has an implementation of what PostgreSQL does. The ORM works on it unchanged.
@@ -69,6 +59,8 @@ export class SimulatedServer {
   readonly tables: Tables;
   /** The time on the server's clock. */
   now: () => number = () => 0;
+  /** The world's time, for judges' triggers, as `world_now()`. Null: none of them listens. */
+  worldNow: () => number | null = () => null;
   /** Which continuation of the database this is: each loss begins the next. */
   timeline = 1;
   /** Replaced statements, by name. */
@@ -76,6 +68,8 @@ export class SimulatedServer {
   /** The number of executed statements, by name. */
   readonly done = new Map<string, number>();
   readonly #names: readonly string[];
+  /** What was made for judges. */
+  readonly #listeners = new Set<string>();
   #recording: Recording | undefined;
 
   private constructor(storage: SqliteStorage, database: DatabaseSync) {
@@ -84,6 +78,7 @@ export class SimulatedServer {
     // The ORM makes its statements return bigints.
     const prepare = database.prepare.bind(database);
     prepareOnce(database);
+    database.function("world_now", () => this.worldNow());
     this.tables = tablesOf(database, prepare, () => this.now());
     const tables = this.tables.all<{ name: string }>("select name from sqlite_master where type = 'table'");
     this.#names = tables.map(({ name }) => name).filter((name) => !kept.test(name));
@@ -103,6 +98,20 @@ export class SimulatedServer {
 
   close(): Promise<void> {
     return this.storage.close();
+  }
+
+  /**
+   * Makes a judge's temporary tables, and the triggers that fill them, unless they are there, and empties the tables. They
+   * stay: a change of the schema makes every statement be prepared anew.
+   */
+  listen(schema: string, tables: readonly string[]): void {
+    if (!this.#listeners.has(schema)) {
+      this.#listeners.add(schema);
+      this.database.exec(schema);
+    }
+    for (const table of tables) {
+      this.tables.run(`delete from temp.${table}`);
+    }
   }
 
   /** Records everything that is done while a function runs. */
@@ -200,5 +209,6 @@ export class SimulatedServer {
     }
     this.done.clear();
     this.timeline = 1;
+    this.worldNow = () => null;
   }
 }

@@ -7,9 +7,9 @@ export const owedBy = (account: string) => `(select coalesce(sum(spent - repaid 
 
 /** What was owed when money went back, and credit that was leased for an account beyond its line. */
 const listen = `
-  create temp table if not exists refund_birth (payment_id text primary key, owed integer not null);
-  create temp table if not exists beyond_line (slice_id text primary key, account_id text not null);
-  create temp trigger if not exists refund_is_born after insert on main.payment when new.kind = 'refund'
+  create temp table refund_birth (payment_id text primary key, owed integer not null);
+  create temp table beyond_line (slice_id text primary key, account_id text not null);
+  create temp trigger refund_is_born after insert on main.payment when new.kind = 'refund'
   begin
     insert or ignore into refund_birth
     select new.id, debt + ${owedBy("new.account_id")} from main.account where id = new.account_id;
@@ -17,7 +17,7 @@ const listen = `
   ${["insert", "update of granted"]
     .map(
       (event) => `
-  create temp trigger if not exists credit_is_leased_by_${event.slice(0, 6)} after ${event} on main.slice
+  create temp trigger credit_is_leased_by_${event.slice(0, 6)} after ${event} on main.slice
   when (${event === "insert" ? "true" : "new.granted > old.granted"})
     and (select kind from main.lot where id = new.lot_id) = 'credit'
     and (select sum(granted - refunded - repaid) from main.lot where account_id = new.account_id and kind = 'credit')
@@ -26,13 +26,7 @@ const listen = `
     insert or ignore into beyond_line values (new.id, new.account_id);
   end;`,
     )
-    .join("")}
-  delete from temp.refund_birth;
-  delete from temp.beyond_line;`;
-
-const stopListening = `
-  drop table temp.refund_birth; drop trigger if exists temp.refund_is_born; drop table temp.beyond_line;
-  drop trigger if exists temp.credit_is_leased_by_insert; drop trigger if exists temp.credit_is_leased_by_update;`;
+    .join("")}`;
 
 const dayMs = 86_400_000;
 /** Milliseconds within which money that lapses pays nothing any more. */
@@ -46,7 +40,7 @@ export class CreditLineJudge {
 
   constructor(world: World) {
     this.#world = world;
-    world.server.database.exec(listen);
+    world.server.listen(listen, ["refund_birth", "beyond_line"]);
   }
 
   /** Judges what cores see to within a minute. Call it while they serve, once all has worked for minutes. */
@@ -91,7 +85,6 @@ export class CreditLineJudge {
     this.#judgeRepayments();
     this.#judgeLines();
     this.#judgeLeases();
-    this.#world.server.database.exec(stopListening);
   }
 
   /** A credit line is repaid out of bought money alone, and no money goes back while anything is owed. */

@@ -12,33 +12,28 @@ const owed = `(
  * went back has again are not new.
  */
 const listen = `
-  create temp table if not exists line_most (account_id text primary key, line integer not null);
-  create temp table if not exists line_grant (lot_id text primary key, line integer not null, drawable integer not null);
-  create temp table if not exists line_owed (lot_id text primary key, owed integer not null, debt integer not null);
-  create temp trigger if not exists line_is_set after update of credit_line on main.account
+  create temp table line_most (account_id text primary key, line integer not null);
+  create temp table line_grant (lot_id text primary key, line integer not null, drawable integer not null);
+  create temp table line_owed (lot_id text primary key, owed integer not null, debt integer not null);
+  create temp trigger line_is_set after update of credit_line on main.account
   begin
     insert into line_most values (new.id, new.credit_line)
     on conflict do update set line = max(line, excluded.line);
   end;
-  create temp trigger if not exists line_begins after insert on main.lot when new.kind = 'credit'
+  create temp trigger line_begins after insert on main.lot when new.kind = 'credit'
   begin
     insert or ignore into line_grant values (new.id, ${line}, ${drawable});
   end;
-  create temp trigger if not exists line_grows after update of granted on main.lot
+  create temp trigger line_grows after update of granted on main.lot
     when new.kind = 'credit' and new.granted > old.granted
   begin
     update line_grant set line = ${line}, drawable = ${drawable} where lot_id = new.id and line_grant.drawable <= line_grant.line;
   end;
-  create temp trigger if not exists line_is_repaid after insert on main.lot when new.kind = 'paid'
+  create temp trigger line_is_repaid after insert on main.lot when new.kind = 'paid'
   begin
     insert or ignore into line_owed
     values (new.id, ${owed}, (select debt from main.account where id = new.account_id));
-  end;
-  delete from temp.line_most;
-  delete from temp.line_grant;
-  delete from temp.line_owed;`;
-const tables = ["line_most", "line_grant", "line_owed"];
-const triggers = ["line_is_set", "line_begins", "line_grows", "line_is_repaid"];
+  end;`;
 
 /** Judges credit lines: nothing is owed beyond them, payments repay what is owed first, and gifts never do. */
 export class LineJudge {
@@ -46,7 +41,7 @@ export class LineJudge {
 
   constructor(world: World) {
     this.#world = world;
-    world.server.database.exec(listen);
+    world.server.listen(listen, ["line_most", "line_grant", "line_owed"]);
   }
 
   judge(): void {
@@ -54,12 +49,6 @@ export class LineJudge {
     this.#judgeBounds();
     this.#judgePayments();
     this.#judgeGifts();
-    this.#world.server.database.exec(
-      [
-        ...tables.map((name) => `drop table temp.${name}`),
-        ...triggers.map((name) => `drop trigger if exists temp.${name}`),
-      ].join(";"),
-    );
   }
 
   /** An account's line is as it was set last, unless another was being set meanwhile. */

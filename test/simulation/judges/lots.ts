@@ -6,9 +6,9 @@ const rankOfCredit = 4;
 
 /** What was there when a lot came in. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
 const listen = `
-  create temp table if not exists lot_birth (lot_id text primary key, prices integer, own text, debt integer not null,
+  create temp table lot_birth (lot_id text primary key, prices integer, own text, debt integer not null,
     owed integer not null);
-  create temp trigger if not exists lot_is_born after insert on main.lot when new.id not like '%-bbbb-8000-%'
+  create temp trigger lot_is_born after insert on main.lot when new.id not like '%-bbbb-8000-%'
   begin
     insert or ignore into lot_birth
     select new.id, max(id), case when new.kind in ('paid', 'credit') then (
@@ -16,8 +16,7 @@ const listen = `
         from main.own_prices own where account_id = new.account_id order by number desc limit 1) end,
       (select debt from main.account where id = new.account_id), case when new.kind = 'paid' then ${owedBy("new.account_id")} else 0 end
     from main.price_version;
-  end;
-  delete from temp.lot_birth;`;
+  end;`;
 
 /** Milliseconds between a request's look at its money and its admission, when the lease of its budget is slow. */
 const slackMs = 12_000;
@@ -28,7 +27,7 @@ export class LotJudge {
 
   constructor(world: World) {
     this.#world = world;
-    world.server.database.exec(listen);
+    world.server.listen(listen, ["lot_birth"]);
   }
 
   judge(): void {
@@ -38,7 +37,6 @@ export class LotJudge {
     if (!this.#world.clocksMoved) {
       this.#judgeLapsed();
     }
-    this.#world.server.database.exec("drop table temp.lot_birth; drop trigger if exists temp.lot_is_born");
   }
 
   /** A lot pays by the list that was the newest when it came in, and by its account's own prices of that moment. */

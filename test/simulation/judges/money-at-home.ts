@@ -1,12 +1,11 @@
 import type { SimulatedServer } from "../database/server.ts";
 
 const listen = `
-  create temp table if not exists at_home (account_id text not null, at real not null, change integer not null);
-  create temp trigger if not exists lot_at_home after update of leased on main.lot when new.leased <> old.leased
+  create temp table at_home (account_id text not null, at real not null, change integer not null);
+  create temp trigger lot_at_home after update of leased on main.lot when new.leased <> old.leased and world_now() is not null
   begin
     insert into at_home values (new.account_id, world_now(), old.leased - new.leased + old.spent - new.spent);
-  end;
-  delete from temp.at_home;`;
+  end;`;
 
 /** Tracks the unleased money of accounts from creation until `end`. */
 export class MoneyAtHome {
@@ -17,8 +16,8 @@ export class MoneyAtHome {
   constructor(server: SimulatedServer, now: () => number) {
     this.#server = server;
     this.#now = now;
-    server.database.function("world_now", now);
-    server.database.exec(listen);
+    server.listen(listen, ["at_home"]);
+    server.worldNow = now;
   }
 
   /** How much more unleased money an account has now than at the lowest point of the last `ms`, in pico-USD. */
@@ -33,6 +32,6 @@ export class MoneyAtHome {
   }
 
   end(): void {
-    this.#server.database.exec("drop table temp.at_home; drop trigger if exists temp.lot_at_home");
+    this.#server.worldNow = () => null;
   }
 }

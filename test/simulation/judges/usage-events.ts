@@ -3,12 +3,11 @@ import type { World } from "../world.ts";
 
 /** How often a charge was noted to be told. */
 const listen = `
-  create temp table if not exists event_birth (run_id text primary key, times integer not null);
-  create temp trigger if not exists event_is_born after insert on main.usage_event
+  create temp table event_birth (run_id text primary key, times integer not null);
+  create temp trigger event_is_born after insert on main.usage_event
   begin
     insert into event_birth values (new.run_id, 1) on conflict do update set times = times + 1;
-  end;
-  delete from temp.event_birth;`;
+  end;`;
 
 /** Judges that every charge is noted to be told once, in its own transaction, and told with its cost. */
 export class UsageEventJudge {
@@ -17,7 +16,7 @@ export class UsageEventJudge {
   constructor(world: World) {
     this.#world = world;
     if (world.news !== undefined) {
-      world.server.database.exec(listen);
+      world.server.listen(listen, ["event_birth"]);
     }
   }
 
@@ -43,7 +42,6 @@ export class UsageEventJudge {
       return;
     }
     this.look();
-    server.database.exec("drop table temp.event_birth; drop trigger if exists temp.event_is_born");
     const stored = new Map(
       server.tables
         .all<{ run: string; cost: number }>("select run_id as run, cost from usage")

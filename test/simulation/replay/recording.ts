@@ -38,6 +38,7 @@ interface Change {
 export class Recording {
   readonly all: Recorded[] = [];
   readonly #database: DatabaseSync;
+  readonly #triggers: string[] = [];
 
   constructor(database: DatabaseSync, tables: readonly string[]) {
     this.#database = database;
@@ -52,6 +53,7 @@ export class Recording {
         ["delete", "old"],
       ]) {
         const key = columns.map(({ name }) => `'${name}', ${side}."${name}"`).join(", ");
+        this.#triggers.push(`${event} ${table}`);
         database.exec(
           `create temp trigger "${event} ${table}" after ${event} on main."${table}"
            begin insert into temp.change values ('${table}', json_object(${key})); end`,
@@ -63,9 +65,8 @@ export class Recording {
   /** Ends the recording, and takes the remaining changes. */
   end(): void {
     this.#takeRows();
-    const triggers = this.#database.prepare("select name from temp.sqlite_master where type = 'trigger'").all();
-    for (const { name } of triggers) {
-      this.#database.exec(`drop trigger temp."${String(name)}"`);
+    for (const name of this.#triggers) {
+      this.#database.exec(`drop trigger temp."${name}"`);
     }
     this.#database.exec("drop table temp.change");
   }

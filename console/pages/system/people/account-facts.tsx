@@ -12,15 +12,17 @@ import { Field } from "../../../parts/forms/field.tsx";
 import { Section } from "../../../parts/frame/page.tsx";
 import { CloseAccount } from "./close-account.tsx";
 import { LeaveAccount } from "./leave-account.tsx";
+import { LowBalance } from "./low-balance.tsx";
 
-/** The account's name and id, its end, and the way out of it. */
+type Open = "name" | "low balance" | "close" | "leave" | undefined;
+
+/** The account's name and id, its low balance, its end, and the way out of it. */
 export function AccountFacts() {
-  const [isRenaming, setRenaming] = useState(false);
-  const [isClosing, setClosing] = useState(false);
-  const [isLeaving, setLeaving] = useState(false);
+  const [open, setOpen] = useState<Open>(undefined);
   const query = useQuery(async (signal) => (await accounts.getAccount({}, { signal })).account as Account, []);
-  const renamed = () => {
-    setRenaming(false);
+  const close = () => setOpen(undefined);
+  const done = () => {
+    close();
     query.reload();
   };
   return (
@@ -30,16 +32,19 @@ export function AccountFacts() {
         <>
           {isAccountOwner.value && (
             <>
-              <button type="button" onClick={() => setRenaming(true)}>
+              <button type="button" onClick={() => setOpen("name")}>
                 Rename
               </button>
-              <button type="button" onClick={() => setClosing(true)}>
+              <button type="button" onClick={() => setOpen("low balance")}>
+                Low balance
+              </button>
+              <button type="button" onClick={() => setOpen("close")}>
                 Close account
               </button>
             </>
           )}
           {session.value?.personId !== "" && (
-            <button type="button" onClick={() => setLeaving(true)}>
+            <button type="button" onClick={() => setOpen("leave")}>
               Leave account
             </button>
           )}
@@ -47,13 +52,14 @@ export function AccountFacts() {
       }
     >
       <Answer query={query}>
-        {({ id, name }) => (
+        {(account) => (
           <>
-            {name !== "" && <Copyable text={name} what="the account's name" />}
-            <Copyable text={id} what="the account's id" />
-            {isRenaming && <Rename name={name} onClose={() => setRenaming(false)} onDone={renamed} />}
-            {isClosing && <CloseAccount onClose={() => setClosing(false)} />}
-            {isLeaving && <LeaveAccount onClose={() => setLeaving(false)} />}
+            {account.name !== "" && <Copyable text={account.name} what="the account's name" />}
+            <Copyable text={account.id} what="the account's id" />
+            {open === "name" && <Rename name={account.name} onClose={close} onDone={done} />}
+            {open === "low balance" && <LowBalance account={account} onClose={close} onDone={done} />}
+            {open === "close" && <CloseAccount onClose={close} />}
+            {open === "leave" && <LeaveAccount onClose={close} />}
           </>
         )}
       </Answer>

@@ -503,7 +503,7 @@ export declare type GetInvitationResponse = Message<"tollgate.people.v1.GetInvit
   role: MemberRole;
 
   /**
-   * The name of the member who invited. Empty: an operator did, or the member has no name.
+   * The name of the member who invited, or else the e-mail address. Empty: an operator did, or neither is known.
    *
    * @generated from field: string inviter_name = 3;
    */

@@ -49,6 +49,7 @@ export class Settlement implements HoldKeeper {
   }
 
   async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled> {
+    this.#parts.requests.ended(hold.request);
     const tokens = this.#toChargeable(hold, counted);
     if (lacking(hold, tokens) > 0) {
       this.note(hold, tokens); // the store may take long, and this process may die meanwhile

@@ -43,22 +43,15 @@ export function pay(
   const first = unpaid.inputTokens > 0 ? terms.input : terms.output;
   const shortfall = costOf(unpaid, terms) - (due === undefined ? 0 : first - due);
 
-  const lines: ChargeLine[] = [];
   let paid = 0;
-  for (const { source, inputTokens, outputTokens, cost } of parts) {
+  // Not pushed one by one: an array that grows has room for sixteen, and these wait for the store.
+  const lines = parts.map(({ source, inputTokens, outputTokens, cost }): ChargeLine => {
     const { slice, rates } = sources[source] as SliceSource;
     spend(slice, cost);
     paid += cost;
-    lines.push({
-      sliceId: slice.id,
-      lotId: slice.lotId,
-      inputTokens,
-      outputTokens,
-      inputRate: rates.input,
-      outputRate: rates.output,
-      cost,
-    });
-  }
+    const [inputRate, outputRate] = [rates.input, rates.output];
+    return { sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens, inputRate, outputRate, cost };
+  });
   return { lines, cost: paid + shortfall, shortfall };
 }
 

@@ -16,11 +16,12 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import type { ListenerName } from "#lib/door/bounds.ts";
+import { SingleMessage } from "#lib/rpc/single-message.ts";
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
 import { CallHeaders, type CallHeadersInit } from "../messages/call-headers.ts";
-import { readRequest } from "../messages/request-messages.ts";
+import { OneMessage, readRequest } from "../messages/request-messages.ts";
 import { listenerKey } from "../server/gate.ts";
 import type { ServiceRegistration } from "../server/registration.ts";
 import { DirectStream } from "./direct-stream.ts";
@@ -85,6 +86,11 @@ export function createDirectTransport(
       const opening = invokeStream(called, init, request);
       try {
         const response = await untilAborted(life, opening);
+        if (response.message instanceof OneMessage) {
+          life.complete();
+          const message = create(method.output, response.message.message as MessageInitShape<O>);
+          return { ...response, method, message: new SingleMessage(message) };
+        }
         const messages = new DirectStream<O>(response.message, method.output, life);
         return { ...response, method, message: await messages.started() };
       } catch (error) {

@@ -11,10 +11,10 @@ import { SingleMessage } from "#lib/rpc/single-message.ts";
 /** The request of a server-streaming method: a stream of one message. */
 export class OneMessage extends SingleMessage<Message> {}
 
-/** The one message of a server-streaming request, which an interceptor may have wrapped. */
-export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Message> {
+/** The one message of a stream, such as a server-streaming request, which an interceptor may have wrapped. */
+export async function onlyMessage<M extends Message>(messages: AsyncIterable<M>): Promise<M> {
   if (messages instanceof OneMessage) {
-    return messages.message;
+    return messages.message as M;
   }
   for await (const message of messages) {
     return message;

@@ -36,17 +36,14 @@ interface Dependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "committed" | "refused">;
-}
-
-interface Waiting {
-  readonly open: OpenCharge;
-  readonly conclude: (outcome: Committed) => void;
+  /** Called once with each charge's outcome: not a function of each charge, which would grow old with it. */
+  readonly conclude: (open: OpenCharge, outcome: Committed) => void;
 }
 
 /** Commits charges in groups, one group at a time, and asks the store until it answers. */
 export class GroupCommit {
   readonly #parts: Dependencies;
-  #queue: Waiting[] = [];
+  #queue: OpenCharge[] = [];
   #running = false;
   /** When the last group began, by the monotonic clock, and whether charges came close together then. */
   #lastBegan = Number.NEGATIVE_INFINITY;
@@ -64,12 +61,8 @@ export class GroupCommit {
     this.#parts = parts;
   }
 
-  /**
-   * Calls `conclude` once with the charge's outcome. It is a function rather than a promise because every request needs
-   * one.
-   */
-  commit(open: OpenCharge, conclude: (outcome: Committed) => void): void {
-    this.#queue.push({ open, conclude });
+  commit(open: OpenCharge): void {
+    this.#queue.push(open);
     this.#taken++;
     if (this.#queue.length >= batchSize) {
       this.#stopLingering?.();
@@ -153,72 +146,72 @@ export class GroupCommit {
     this.#stopLingering = undefined;
   }
 
-  async #commit(group: readonly Waiting[]): Promise<void> {
+  async #commit(group: readonly OpenCharge[]): Promise<void> {
     const { store, charges, pauses, logger, observer } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#store(await this.#concludeAged(group));
       } catch (error) {
-        for (const { open } of group) {
+        for (const open of group) {
           open.doubtful = true;
         }
         observer.refused();
         logger.error({ error, charges: group.length, attempt }, "the store did not take a settlement");
-        if (store.isViolation(error) || group.some(({ open }) => findFault(open.charge) !== undefined)) {
+        if (store.isViolation(error) || group.some(({ charge }) => findFault(charge) !== undefined)) {
           return this.#commitEach(group, error);
         }
       }
       if (pauses.over && attempt > 1) {
         await charges.promise();
-        return leave(group);
+        return this.#leave(group);
       }
       await pauses.pause(attempt, lastRetryMs);
     }
   }
 
   /** Concludes charges that may have been made before but can no longer be recognized. Returns the others. */
-  async #concludeAged(group: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const { store, aged } = this.#parts;
-    const doubtful = group.map(({ open }) => open).filter((open) => open.doubtful);
+  async #concludeAged(group: readonly OpenCharge[]): Promise<readonly OpenCharge[]> {
+    const { store, aged, conclude } = this.#parts;
+    const doubtful = group.filter((open) => open.doubtful);
     const found = new Set(doubtful.length === 0 ? [] : await aged.find(doubtful));
     if (found.size === 0) {
       return group;
     }
     const known = await store.settled([...found].map(({ charge }) => charge));
-    for (const { open, conclude } of group.filter((waiting) => found.has(waiting.open))) {
-      conclude(known.has(open.charge.runId) ? "repeated" : { impossible: agedReason });
+    for (const open of group.filter((one) => found.has(one))) {
+      conclude(open, known.has(open.charge.runId) ? "repeated" : { impossible: agedReason });
     }
-    return group.filter(({ open }) => !found.has(open));
+    return group.filter((open) => !found.has(open));
   }
 
-  async #store(group: readonly Waiting[]): Promise<void> {
+  async #store(group: readonly OpenCharge[]): Promise<void> {
     if (group.length === 0) {
       return;
     }
-    const { store, clock, observer } = this.#parts;
+    const { store, clock, observer, conclude } = this.#parts;
     const since = clock.monotonic();
-    const outcomes = await store.settle(group.map(({ open }) => open.charge));
+    const outcomes = await store.settle(group.map(({ charge }) => charge));
     observer.committed(group.length, clock.monotonic() - since);
-    for (const [at, { conclude }] of group.entries()) {
-      conclude(outcomes[at] ?? "stored");
+    for (const [at, open] of group.entries()) {
+      conclude(open, outcomes[at] ?? "stored");
     }
   }
 
   /** Commits each charge alone, so that an impossible charge does not keep the rest of its group from being stored. */
-  async #commitEach(group: readonly Waiting[], error: unknown): Promise<void> {
+  async #commitEach(group: readonly OpenCharge[], error: unknown): Promise<void> {
     const [only] = group;
     if (group.length === 1 && only !== undefined) {
-      only.conclude({ impossible: findFault(only.open.charge) ?? error });
+      this.#parts.conclude(only, { impossible: findFault(only.charge) ?? error });
       return;
     }
-    for (const waiting of group) {
-      await this.#commit([waiting]);
+    for (const open of group) {
+      await this.#commit([open]);
     }
   }
-}
 
-function leave(group: readonly Waiting[]): void {
-  for (const { conclude } of group) {
-    conclude("left");
+  #leave(group: readonly OpenCharge[]): void {
+    for (const open of group) {
+      this.#parts.conclude(open, "left");
+    }
   }
 }

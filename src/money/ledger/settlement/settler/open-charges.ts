@@ -11,15 +11,15 @@ const patienceMs = 100;
 export interface OpenCharge extends Linked<OpenCharge> {
   charge: Charge;
   /** The run that it is known by. The charge has another run id when it is for the rest of that run. */
-  readonly run: Run;
+  run: Run;
   promised: boolean;
   /** True when the store may have taken the charge although its reply was lost. */
   doubtful: boolean;
   /** Whether it was concluded before, and the store has lost it since. */
   readonly isAgain?: boolean;
   /** Lets the waiting caller continue, who is told this charge. Further calls do nothing. */
-  readonly durable: (charge: Charge) => void;
-  readonly refused: (error: Error) => void;
+  durable: (charge: Charge) => void;
+  refused: (error: Error) => void;
   /** Called when its slices are lost. Absent: it is made anew. */
   readonly fenced?: () => void;
   /** True once nothing is left to do for it. */
@@ -94,7 +94,9 @@ export class OpenCharges {
       return true;
     }
     const promised = waiting.map((open) => {
-      open.charge = withTold(open.charge); // whatever becomes of it meanwhile costs no more
+      const { charge, run } = open;
+      open.charge = withTold(charge); // whatever becomes of it meanwhile costs no more
+      open.run = run === charge ? open.charge : run; // one of the two grows old with it
       return open.charge;
     });
     if (!(await this.#journal.promise(promised))) {
@@ -108,6 +110,8 @@ export class OpenCharges {
     for (const [at, open] of waiting.entries()) {
       open.promised = true;
       open.durable(promised[at] as Charge);
+      open.durable = ignore; // nothing of the caller grows old with the charge
+      open.refused = ignore;
     }
     return true;
   }
@@ -144,3 +148,5 @@ export class OpenCharges {
     };
   }
 }
+
+function ignore(): void {}

@@ -62,7 +62,11 @@ export class Settler {
       pauses: this.#pauses,
       aged: new AgedCharges(parts.readKeptFrom),
     };
-    this.#commits = new GroupCommit({ ...shared, promisesFirst });
+    this.#commits = new GroupCommit({
+      ...shared,
+      promisesFirst,
+      conclude: (open, outcome) => this.#committed(open, outcome),
+    });
     this.#steps = new Steps(shared);
   }
 
@@ -142,7 +146,7 @@ export class Settler {
   #begin(open: OpenCharge, step: Step): void {
     this.#charges.add(open);
     if (step === "commit") {
-      this.#commit(open);
+      this.#commits.commit(open);
     } else {
       void this.#follow(open, step);
     }
@@ -165,7 +169,7 @@ export class Settler {
       this.#stopPromising();
     }
     if (step === "commit") {
-      this.#commit(open);
+      this.#commits.commit(open);
     } else {
       this.#charges.delete(open);
     }
@@ -179,17 +183,15 @@ export class Settler {
     return step === "rest" ? this.#steps.settleRest(open) : this.#steps.putAway(open, step.giveUp);
   }
 
-  #commit(open: OpenCharge): void {
-    this.#commits.commit(open, (outcome) => {
-      if (outcome === "stored") {
-        this.#parts.conclusions.settled(open.charge, "stored", open.run, open.isAgain);
-        this.#parts.stored(open.charge);
-        open.durable(open.charge);
-        this.#charges.delete(open);
-      } else {
-        void this.#follow(open, this.#afterCommit(open, outcome));
-      }
-    });
+  #committed(open: OpenCharge, outcome: Committed): void {
+    if (outcome === "stored") {
+      this.#parts.conclusions.settled(open.charge, "stored", open.run, open.isAgain);
+      this.#parts.stored(open.charge);
+      open.durable(open.charge);
+      this.#charges.delete(open);
+    } else {
+      void this.#follow(open, this.#afterCommit(open, outcome));
+    }
   }
 
   #afterCommit(open: OpenCharge, outcome: Exclude<Committed, "stored">): Step {
