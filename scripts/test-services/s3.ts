@@ -15,7 +15,9 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
+/** Ends with the process that started it, whatever ends that one. */
 const program = `const [options] = process.argv.slice(1);
+process.stdin.on("end", () => process.exit()).resume();
 new (require("@20minutes/s3rver"))(JSON.parse(options)).run().then(() => console.log("listening"));`;
 
 /** Starts one with a bucket, in a process of its own. */
@@ -25,7 +27,7 @@ export async function startS3(bucket: string): Promise<S3Server> {
   const address = "127.0.0.1";
   const options = JSON.stringify({ directory, port, address, silent: true, configureBuckets: [{ name: bucket }] });
   const cwd = fileURLToPath(new URL("../../", import.meta.url));
-  const server = spawn(process.execPath, ["-e", program, options], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(process.execPath, ["-e", program, options], { cwd, stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(server, "exit");
   await Promise.race([once(createInterface(server.stdout), "line"), exited]);
   if (server.exitCode !== null) {

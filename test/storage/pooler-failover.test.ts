@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { type Relay, startRelay } from "../faults/relay.ts";
@@ -81,5 +82,13 @@ test("behind a pooler, too, a core follows the promoted standby, loses nothing a
   const charged = await readCharged();
   expect(new Set(charged).size).toBe(charged.length);
   expect(await reconcile(core.storage)).toMatchObject({ ok: true });
+
+  // Nobody tells a connection that rests when the pooler leads elsewhere.
+  const { pool } = core.storage as PostgresqlStorage;
+  await eventually("connections rest", () => pool.idleCount > 0 && pool.idleCount === pool.totalCount);
+  name.leadTo(`127.0.0.1:${primary.port}`);
+  await pause(1100, "what was asked before holds for a second");
+  await expect(pool.query("select 1")).rejects.toThrow("timeline 1");
+  name.leadTo(`127.0.0.1:${standby.port}`);
   await core.close();
 }, 240_000);

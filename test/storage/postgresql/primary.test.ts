@@ -108,6 +108,8 @@ test("of several servers the one that takes writes is used; after a promotion, t
   await eventually("writes are acknowledged", () => acknowledged.length > 100);
   await primary.crash();
   const before = acknowledged.length;
+  const away = await refusal(newConnection(storage));
+  expect(String(away)).toContain(`127.0.0.1:${standby.port} is a standby`);
   await standby.promote();
   await eventually("the new primary takes writes", () => acknowledged.length > before + 100);
   ended = true;

@@ -2,7 +2,7 @@ import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
 import { readEntity } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inSnapshot } from "../proof/breaches.ts";
-import { isWhole, readSealedDays } from "../proof/scope.ts";
+import { readSealedDays } from "../proof/scope.ts";
 import { type AccountSeal, DayTree, digestSums, type Step } from "../seals/seal-tree.ts";
 
 /** The seal of a day, and how an account's receipts lead to its root. */
@@ -20,7 +20,7 @@ export interface DayProof {
 /** The numbers of the seals that have all receipts of their days, by day. */
 export async function readSealNumbers(storage: Storage): Promise<ReadonlyMap<number, number>> {
   const days = await inSnapshot(storage, readSealedDays);
-  return new Map(days.filter(isWhole).map(({ day, number }) => [day, number]));
+  return new Map(days.filter(({ isWhole }) => isWhole).map(({ day, number }) => [day, number]));
 }
 
 /** Accounts of a part of a day's tree, a power of two. */

@@ -9,7 +9,7 @@ import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { accountSums } from "./account-sums.ts";
 import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
 import { rulesOf } from "./rules.ts";
-import { readSealedDays, toScope } from "./scope.ts";
+import { readScope } from "./scope.ts";
 import { addBrokenSeals, addDifferences } from "./seal-checks.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
@@ -83,7 +83,7 @@ export async function reconcile(
       break;
     }
     await inReading(async (snapshot) => {
-      const scope = toScope(await readSealedDays(snapshot), all);
+      const scope = await readScope(snapshot, all);
       for (const rule of rules) {
         onStep({ done: proved.indexOf(rule) + 1, total, rule: rule.name });
         await addBreaches(snapshot, rule, { scope, dialect }, findings);

@@ -123,24 +123,28 @@ export interface SealedDay {
   readonly isMoving: boolean;
   /** Whether its receipts have left the books. */
   readonly isGone: boolean;
+  /** Whether its seal has all receipts of the day. */
+  readonly isWhole: boolean;
 }
 
 /** The last seal of each day, ordered by day. Charges that came late are counted on the day, and not in its seal. */
 const sealedDays = `
-  select seal.day, seal.number, seal.id, seal.root, seal.receipts, coalesce(counted.requests, 0) as requests,
-    case when moving.day is null then 0 else 1 end as moving, ${keptFromDay} as kept_from
-  from day_seal seal
-  left join (
-    select slot, sum(requests) as requests from usage_rollup
-    where account_id = '${allAccounts}' and span = 'day' group by slot) counted on counted.slot = seal.day
-  left join (select distinct hour / 24 as day from usage_tally) moving on moving.day = seal.day
-  where seal.number in (select max(number) from day_seal group by day) order by seal.day`;
+  select sealed.*, case when gone = 1 or (receipts = requests and moving = 0) then 1 else 0 end as whole from (
+    select seal.day, seal.number, seal.id, seal.root, seal.receipts, coalesce(counted.requests, 0) as requests,
+      case when moving.day is null then 0 else 1 end as moving, case when seal.day < ${keptFromDay} then 1 else 0 end as gone
+    from day_seal seal
+    left join (
+      select slot, sum(requests) as requests from usage_rollup
+      where account_id = '${allAccounts}' and span = 'day' group by slot) counted on counted.slot = seal.day
+    left join (select distinct hour / 24 as day from usage_tally) moving on moving.day = seal.day
+    where seal.number in (select max(number) from day_seal group by day)) sealed
+  order by day`;
 
 /** The sealed days as of a snapshot. */
 export async function readSealedDays(snapshot: Pick<Snapshot, "rows">): Promise<SealedDay[]> {
   const days: SealedDay[] = [];
   for await (const rows of snapshot.rows(sealedDays)) {
-    for (const { day, number, id, root, receipts, requests, moving, kept_from: keptFrom } of rows) {
+    for (const { day, number, id, root, receipts, requests, moving, gone, whole } of rows) {
       days.push({
         day: Number(day),
         number: Number(number),
@@ -149,28 +153,35 @@ export async function readSealedDays(snapshot: Pick<Snapshot, "rows">): Promise<
         receipts: Number(receipts),
         counted: Number(requests),
         isMoving: Number(moving) === 1,
-        isGone: Number(day) < Number(keptFrom),
+        isGone: Number(gone) === 1,
+        isWhole: Number(whole) === 1,
       });
     }
   }
   return days;
 }
 
-/** Whether a seal has all receipts of its day. */
-export const isWhole = ({ receipts, counted, isMoving, isGone }: SealedDay): boolean =>
-  isGone || (receipts === counted && !isMoving);
+/** The sealed days in runs of one after the other that are believed, or are not: few rows, however many days there are. */
+const runsOf = (believed: "gone" | "whole"): string => `
+  select min(day) as first, max(day) as last, ${believed} as believed from (
+    select day, ${believed}, day - row_number() over (partition by ${believed} order by day) as run
+    from (${sealedDays}) sealed) days
+  group by ${believed}, run order by first`;
 
-/** Believes the seals that are whole; with `all`, only those of days whose receipts have left the books. */
-export function toScope(days: readonly SealedDay[], all: boolean): Scope {
-  const isBelieved = (day: SealedDay) => (all ? day.isGone : isWhole(day));
-  const sealed: { from: number; to: number }[] = [];
-  for (const { day } of days.filter(isBelieved)) {
-    const last = sealed.at(-1);
-    if (last?.to === day * dayMs) {
-      last.to += dayMs;
+/**
+ * What rules look at, as of a snapshot: the seals that are whole are believed; with `all`, only those of days whose receipts
+ * have left the books.
+ */
+export async function readScope(snapshot: Pick<Snapshot, "few">, all: boolean): Promise<Scope> {
+  const sealed: TimeSpan[] = [];
+  const disbelieved: number[] = [];
+  for (const row of await snapshot.few(runsOf(all ? "gone" : "whole"))) {
+    const [first, last] = [Number(row.first), Number(row.last)];
+    if (Number(row.believed) === 1) {
+      sealed.push({ from: first * dayMs, to: (last + 1) * dayMs });
     } else {
-      sealed.push({ from: day * dayMs, to: (day + 1) * dayMs });
+      disbelieved.push(...Array.from({ length: last + 1 - first }, (_, at) => first + at));
     }
   }
-  return { sealed, disbelieved: days.filter((day) => !isBelieved(day)).map(({ day }) => day), allSums: all };
+  return { sealed, disbelieved };
 }

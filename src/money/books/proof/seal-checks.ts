@@ -8,7 +8,7 @@ import { cutDay, readHours } from "../seals/cut-day.ts";
 import { ReceiptDigests } from "../seals/digest-receipts.ts";
 import { digestDay, extendChain } from "../seals/seal-tree.ts";
 import { finding, inSnapshot, mostFindings } from "./breaches.ts";
-import { isWhole, readSealedDays, type SealedDay } from "./scope.ts";
+import { readSealedDays, type SealedDay } from "./scope.ts";
 
 const chainRule = "a seal is the next one of its chain";
 const countRule = "a day has all receipts that were sealed";
@@ -57,7 +57,7 @@ export async function addDifferences(
     }
     const stored = digestDay(await read(reading, (snapshot) => readAccounts(snapshot, sealed.id)));
     const found =
-      stored === sealed.root && isWhole(sealed) && !sealed.isGone
+      stored === sealed.root && sealed.isWhole && !sealed.isGone
         ? await reading.attempt(() => digest(storage, reading, sealed.day))
         : stored;
     if (found !== sealed.root && !(await isLate(storage, sealed))) {

@@ -7,7 +7,7 @@ import type { Storage } from "#src/storage/storage.ts";
 import { dayMs, readKeptFrom } from "../../store/kept-from.ts";
 import { allAccounts } from "../../store/rollups.ts";
 import { inSnapshot } from "../proof/breaches.ts";
-import { isWhole, readSealedDays, type SealedDay } from "../proof/scope.ts";
+import { readSealedDays, type SealedDay } from "../proof/scope.ts";
 import { lacksReceipts } from "../proof/seal-checks.ts";
 import { sealDay } from "./seal-day.ts";
 
@@ -50,7 +50,7 @@ export class Sealer {
   async seal(day: number): Promise<readonly ReconcileFinding[]> {
     const { storage, clock, random, logger } = this.#of;
     const sealed = (await inSnapshot(storage, readSealedDays)).find((one) => one.day === day);
-    if (sealed !== undefined && (isWhole(sealed) || lacksReceipts(sealed))) {
+    if (sealed !== undefined && (sealed.isWhole || lacksReceipts(sealed))) {
       return [];
     }
     const sealing = await sealDay({ storage, clock, random, pace: pacer(clock, share) }, day);
@@ -94,4 +94,4 @@ export class Sealer {
 
 /** Whether a day has no seal, or one without the charges that came later. */
 const isLate = (sealed: SealedDay | undefined): boolean =>
-  sealed === undefined || (!isWhole(sealed) && !lacksReceipts(sealed));
+  sealed === undefined || (!sealed.isWhole && !lacksReceipts(sealed));
