@@ -1,3 +1,5 @@
+import { maxWorkers } from "./scripts/jest/max-workers.ts";
+
 /** Sources are TypeScript and ESM, which Node.js loads as it does when it runs them: see `scripts/jest/runtime.ts`. */
 export default {
   extensionsToTreatAsEsm: [".ts"],
@@ -10,8 +12,7 @@ export default {
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   testSequencer: "<rootDir>/scripts/jest/longest-first.cjs",
 
-  // Many files wait, for leases and outages that last as long as they do: a third one uses the two cores meanwhile.
-  maxWorkers: 3,
+  maxWorkers,
   // A worker has the sources once, and keeps the tests of every file that it has run: only what leaks comes to so much.
   workerIdleMemoryLimit: "1GB",
   // A worker with nothing open still needs more than jest's half second to end on a busy machine, and is then called a leak.

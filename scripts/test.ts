@@ -6,8 +6,10 @@ import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkGenerated } from "./check-generated.ts";
+import { maxWorkers } from "./jest/max-workers.ts";
 import { startPostgres } from "./test-services/postgres.ts";
 import { postgresPrograms } from "./test-services/postgres-programs.ts";
+import { startPostgresql, workerPortsVariable } from "./test-services/postgres-server.ts";
 import { makeTemplate, templateVariable } from "./test-services/postgres-template.ts";
 import { buildProgram } from "./test-services/program.ts";
 import { programVariable } from "./test-services/program-variable.ts";
@@ -58,6 +60,7 @@ const programs = postgresPrograms();
 const [template, program] = await Promise.all([makeTemplate().then(addSchemas), buildProgram()]);
 process.env[templateVariable] = template.directory;
 const postgres = await startPostgres("fsync=off");
+const servers = await Promise.all(Array.from({ length: maxWorkers }, () => startPostgresql()));
 const redis = await startRedis();
 try {
   const env = {
@@ -67,6 +70,7 @@ try {
     [programVariable]: program.launcher,
     TOLLGATE_TEST_POSTGRES_PROGRAMS: programs,
     TOLLGATE_TEST_POSTGRES_URL: postgres.url,
+    [workerPortsVariable]: servers.map(({ port }) => port).join(),
     TOLLGATE_TEST_REDIS_URL: redis.url,
   };
   const checks = selected.length === 0 ? checkSources() : undefined;
@@ -74,6 +78,7 @@ try {
 } finally {
   await redis.stop();
   await postgres.stop();
+  await Promise.all(servers.map((server) => server.stop()));
   await template.remove();
   await program.remove();
   await temporary.remove();

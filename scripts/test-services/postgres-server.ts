@@ -44,10 +44,40 @@ export interface PostgresqlServer {
   stop(): Promise<void>;
 }
 
+/** A server for databases alone. */
+export type DatabaseServer = Pick<PostgresqlServer, "createDatabase" | "stop">;
+
+/** Names the ports of a run's servers, one for each of jest's workers. */
+export const workerPortsVariable = "TOLLGATE_TEST_POSTGRES_PORTS";
+
 /**
- * Starts a server from the npm package's binaries. Files do not share one: tests that let a clock of their own run
- * over a real database must not wait for the commits of others. `on`: the folder of its data. Absent: a temporary one.
+ * The run's server for this worker, whose databases leave when it is stopped, else one of its own: to start and end one takes
+ * as much CPU as most files. Files that run at once do not share one: tests that let a clock of their own run over a real
+ * database must not wait for the commits of others.
  */
+export async function useServer(): Promise<DatabaseServer> {
+  const ports = process.env[workerPortsVariable]?.split(",") ?? [];
+  const port = ports[Number(process.env.JEST_WORKER_ID ?? 0) - 1];
+  if (port === undefined) {
+    return startPostgresql();
+  }
+  const url = urlOf(Number(port));
+  const made: string[] = [];
+  return {
+    async createDatabase(template) {
+      const database = await createDatabase(url, template);
+      made.push(new URL(database).pathname.slice(1));
+      return database;
+    },
+    async stop() {
+      await ask(url, ...made.splice(0).map((name) => `drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+const urlOf = (port: number) => `postgresql://${account.user}:${account.password}@127.0.0.1:${port}/postgres`;
+
+/** Starts a server from the npm package's binaries. `on`: the folder of its data. Absent: a temporary one. */
 export async function startPostgresql(on?: string): Promise<PostgresqlServer> {
   const directory = await mkdtemp(join(on ?? tmpdir(), "tollgate-postgresql-"));
   return startIn(directory, (server) => fillDirectory(directory, server), { port: await freePort() });
@@ -71,8 +101,7 @@ async function startIn(
   });
   askAccountOnce(server);
   await fill(server);
-  const { user, password } = account;
-  const url = `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`;
+  const url = urlOf(port);
   let isStandby = follows;
   const start = () => (isStandby ? startFollowing(server, url) : server.start());
   await start();

@@ -1,99 +1,31 @@
 import { Code, createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
-import pg from "pg";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { parseUsd } from "#lib/money/money.ts";
-import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
-import type { Simulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
-import { createSite, freePorts, logsCalls, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { logsCalls } from "../support/tollgate.ts";
+import { type Customer, generate, redis, startTwoCores, type TwoCores } from "./scaled-out/two-cores.ts";
 
-// Two cores and a facade in processes of their own, on a real PostgreSQL and a real Redis.
-
-const postgres = process.env.TOLLGATE_TEST_POSTGRES_URL ?? "";
-const redis = process.env.TOLLGATE_TEST_REDIS_URL ?? "";
-const database = `tollgate_scaled_${process.pid}`;
-
-let fleet: Simulator[];
-let sites: Site[];
-let cores: Tollgate[];
-let facade: Tollgate;
-
+let scaled: TwoCores;
 beforeAll(async () => {
-  await onServer(`create database ${database}`);
-  const url = new URL(postgres);
-  url.pathname = `/${database}`;
-  const shared = {
-    TOLLGATE_STORAGE_URL: url.href,
-    TOLLGATE_RATE_LIMIT_URL: redis,
-    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
-    TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789abcdef-0123456789",
-  };
-  fleet = await startDefaultFleet({ speed: 0 });
-  sites = await Promise.all([createSite(shared), createSite(shared), createSite(shared)]);
-  const [first, second, third] = sites as [Site, Site, Site];
-  cores = [await startCore(first), await startCore(second)];
-  const target = `ipv4:${cores.map(({ addresses }) => addresses.grpc).join(",")}`;
-  facade = await startTollgate(third, "facade", "--core", target, "--config", await third.configure(freePorts));
+  scaled = await startTwoCores();
 }, 90_000);
+afterAll(() => scaled?.close(), 90_000);
 
-afterAll(async () => {
-  await Promise.all([facade, ...cores].map((tollgate) => tollgate?.stop()));
-  await Promise.all(fleet.map((simulator) => simulator.close()));
-  await Promise.all(sites.map((site) => site.remove()));
-  await onServer(`drop database if exists ${database} with (force)`);
-}, 90_000);
-
-async function startCore(site: Site): Promise<Tollgate> {
-  const config = { ...freePorts, models: defaultFleetConfig(fleet) };
-  return startTollgate(site, "core", "--config", await site.configure(config));
-}
-
-async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client(postgres);
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
-}
+const admin = (...args: string[]) => scaled.admin(...args);
+const ask = (key: string, content?: string) => scaled.ask(key, content);
+const customer = (rpm: string) => scaled.customer(rpm);
 
 interface ListedServer {
   readonly id: string;
   readonly state: string;
 }
 
-const admin = (...args: string[]) => (cores.at(-1) as Tollgate).admin(...args);
-
-interface Customer {
-  readonly account: string;
-  readonly id: string;
-  readonly key: string;
-}
-
-async function customer(rpm: string): Promise<Customer> {
-  const { id: account } = (await admin("accounts", "create", "--name", "customer")) as { id: string };
-  await admin("accounts", "top-up", account, "--usd", "10", "--ref", `payment-${account}`);
-  return { account, ...((await admin("keys", "create", account, "--rpm", rpm)) as { id: string; key: string }) };
-}
-
-const ask = (key: string, content = "Tell me about toll gates.") =>
-  fetch(`${facade.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify({
-      model: "tollgate-sim/plain",
-      max_tokens: 20,
-      messages: [{ role: "user", content }],
-    }),
-  });
-
 const timesLogged = (start: string) =>
-  cores.flatMap(({ log }) => log).filter(({ msg }) => String(msg).startsWith(start)).length;
+  scaled.cores.flatMap(({ log }) => log).filter(({ msg }) => String(msg).startsWith(start)).length;
 /** How often a core could not ask Redis in time; on a busy machine it then counts alone for a while. */
 const timesAlone = () => timesLogged("rate limits are not shared");
 const timesShared = () => timesLogged("rate limits are shared again");
@@ -105,7 +37,7 @@ async function exhausted(): Promise<Response[]> {
     const before = timesAlone();
     const answers = await Promise.all(Array.from({ length: 80 }, () => ask(key)));
     await logsCalls(
-      cores,
+      scaled.cores,
       answers.filter(({ ok }) => ok).map(({ headers }) => headers.get("x-request-id")),
     );
     if (timesAlone() === before) {
@@ -219,34 +151,16 @@ test("what runs when its key is revoked, expires or loses the model, or its acco
 
 test("a request id of a caller's own gets nothing free on two cores, over Connect and gRPC, and tells others nothing", async () => {
   const [mine, other] = [await customer("100000"), await customer("100000")];
-  const doors = cores.flatMap(({ addresses }) => [
-    createConnectTransport({ baseUrl: `http://${addresses.connect}`, httpVersion: "1.1" }),
-    createGrpcTransport({ baseUrl: `http://${addresses.grpc}` }),
-  ]);
+  const doors = scaled.doors();
   const [door] = doors as [Transport];
   const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
-  /** The tokens of the answer, or why there is none. */
-  const generate = async (transport: Transport, key: string, requestId: string) => {
-    const prompt = { case: "text", value: "Tell me about toll gates." } as const;
-    const asked = { requestId, model: "tollgate-sim/plain", prompt, maxOutputTokens: 20 };
-    let tokens = 0;
-    try {
-      for await (const { events } of createClient(InferenceService, transport).generate(asked, bearer(key))) {
-        for (const { event } of events) {
-          if (event.case === "finished") {
-            tokens = Number(event.value.usage?.outputTokens ?? 0n);
-          }
-        }
-      }
-    } catch (error) {
-      return String(Reason[readDetail(error)?.reason ?? 0]);
-    }
-    return tokens;
-  };
+  const prompt = { case: "text", value: "Tell me about toll gates." } as const;
+  const askAt = (at: Transport, key: string, requestId: string) =>
+    generate(at, key, { requestId, prompt, maxOutputTokens: 20 });
   for (const requestId of [newRequestId(systemRandom), `own-${mine.account}`]) {
     const answers = [];
     for (let round = 0; round < 3; round++) {
-      answers.push(...(await Promise.all(doors.map((transport) => generate(transport, mine.key, requestId)))));
+      answers.push(...(await Promise.all(doors.map((at) => askAt(at, mine.key, requestId)))));
     }
     const delivered = answers.filter((answer) => typeof answer === "number");
     expect(delivered.length).toBeGreaterThanOrEqual(1);
@@ -262,7 +176,7 @@ test("a request id of a caller's own gets nothing free on two cores, over Connec
 
     const metering = createClient(MeteringService, door);
     await expect(metering.getReceipt({ requestId }, bearer(other.key))).rejects.toMatchObject({ code: Code.NotFound });
-    expect(await generate(door, other.key, requestId)).toBe(20);
+    expect(await askAt(door, other.key, requestId)).toBe(20);
     const receiptOf = (key: string) => metering.getReceipt({ requestId }, bearer(key));
     const foreign = await eventually("the other has its receipt", () => receiptOf(other.key).catch(() => undefined));
     expect(foreign).toMatchObject({ receipt: { accountId: other.account }, furtherRuns: [] });
@@ -280,32 +194,20 @@ interface Ran {
 test("a key's budget is spent exactly through every door of two cores, while it is rotated and raised", async () => {
   const { account } = await customer("1");
   const prompt = { case: "text", value: "[[sim:tokens=400]]" } as const;
-  const generate = async (transport: Transport, secret: string) => {
-    const asked = { requestId: newRequestId(systemRandom), model: "tollgate-sim/plain", prompt, maxOutputTokens: 400 };
-    const options = { headers: { authorization: `Bearer ${secret}` } };
-    try {
-      for await (const _ of createClient(InferenceService, transport).generate(asked, options)) {
-        // what is charged counts alone
-      }
-      return "";
-    } catch (error) {
-      return String(Reason[readDetail(error)?.reason ?? 0]);
-    }
+  const askAt = async (door: Transport, secret: string) => {
+    const answer = await generate(door, secret, {
+      requestId: newRequestId(systemRandom),
+      prompt,
+      maxOutputTokens: 400,
+    });
+    return typeof answer === "string" ? answer : "";
   };
   const post = async (secret: string) => {
     const response = await ask(secret);
     const { error } = (await response.json()) as { error?: { code: string; type: string } };
     return error && (error.code === "insufficient_quota" ? "BUDGET_EXHAUSTED" : error.type);
   };
-  const doors = [
-    post,
-    ...cores
-      .flatMap(({ addresses }) => [
-        createConnectTransport({ baseUrl: `http://${addresses.connect}`, httpVersion: "1.1" }),
-        createGrpcTransport({ baseUrl: `http://${addresses.grpc}` }),
-      ])
-      .map((transport) => (secret: string) => generate(transport, secret)),
-  ];
+  const doors = [post, ...scaled.doors().map((door) => (secret: string) => askAt(door, secret))];
   const chain = [(await admin("keys", "create", account, "--usd", "0.01", "--rpm", "1000000")) as Keyed];
   const last = () => chain.at(-1) as Keyed;
 
@@ -356,13 +258,15 @@ interface Keyed {
 
 test("a server that one core drains is drained by the other, and resumed", async () => {
   const states = async (id: unknown) => {
-    const lists = await Promise.all(cores.map((core) => core.admin("servers", "list") as Promise<ListedServer[]>));
+    const lists = await Promise.all(
+      scaled.cores.map((core) => core.admin("servers", "list") as Promise<ListedServer[]>),
+    );
     return lists.map((list) => list.find((server) => server.id === id)?.state);
   };
   const [server] = (await admin("servers", "list")) as ListedServer[];
   await admin("servers", "drain", String(server?.id));
   await eventually("both drain it", async () => (await states(server?.id)).every((state) => state === "draining"));
-  await cores[0]?.admin("servers", "resume", String(server?.id));
+  await scaled.cores[0]?.admin("servers", "resume", String(server?.id));
   await eventually("both resume it", async () => (await states(server?.id)).every((state) => state === "healthy"));
 });
 
@@ -387,14 +291,12 @@ test("a core that is killed under load leaves the books right, and the other goe
   const clients = Array.from({ length: 8 }, client);
   const answered = (count: number) => eventually(`${count} requests are answered`, () => acknowledged.length >= count);
   await answered(5 * clients.length);
-  const [victim, survivor] = cores as [Tollgate, Tollgate];
-  await victim.stop("SIGKILL");
-  cores = [survivor];
+  await scaled.killFirst();
   await answered(acknowledged.length + 5 * clients.length);
   asking = false;
   await Promise.all(clients);
   // What the killed core had answered and not stored yet is in its journal.
-  cores = [await startCore(sites[0] as Site), survivor];
+  await scaled.restartFirst();
   await eventually("every answer is in the books", async () => {
     const usage = (await admin("usage", "--account", account)) as { requests: number }[];
     return usage.reduce((sum, row) => sum + row.requests, 0) >= acknowledged.length;

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { liveAsCustomer } from "./customer-life.ts";
-import { findThings } from "./find-life.ts";
-import { openFirst } from "./first-opened.ts";
-import { liveWithIdentity } from "./identity-life.ts";
-import { judgePages } from "./judge.ts";
-import { judgeDialogs } from "./judge-dialogs.ts";
-import { liveByKeyboard } from "./keyboard-life.ts";
-import { limitKeys } from "./limits-life.ts";
-import { loseConnection } from "./lost-connection.ts";
-import { liveAsOperator } from "./operator-life.ts";
-import { signInAtOwnHost } from "./own-host.ts";
-import { pointAtPlots } from "./plots-life.ts";
-import { steerBySettings } from "./settings-life.ts";
-import { openStage, readAmount, type Stage } from "./stage.ts";
-import { lookIntoUsage } from "./usage-life.ts";
-import { waitForAnswers } from "./waiting-life.ts";
-import { weigh } from "./weight.ts";
+import { judgePages } from "./look/judge.ts";
+import { judgeDialogs } from "./look/judge-dialogs.ts";
+import { liveByKeyboard } from "./look/keyboard-life.ts";
+import { weigh } from "./look/weight.ts";
+import { liveAsCustomer } from "./money/customer-life.ts";
+import { limitKeys } from "./money/limits-life.ts";
+import { lookIntoUsage } from "./money/usage-life.ts";
+import { openFirst } from "./parts/first-opened.ts";
+import { loseConnection } from "./parts/lost-connection.ts";
+import { waitForAnswers } from "./parts/waiting-life.ts";
+import { findThings } from "./service/find-life.ts";
+import { liveAsOperator } from "./service/operator-life.ts";
+import { pointAtPlots } from "./service/plots-life.ts";
+import { openStage, readAmount, type Stage } from "./stage/stage.ts";
+import { liveWithIdentity } from "./system/identity-life.ts";
+import { signInAtOwnHost } from "./system/own-host.ts";
+import { steerBySettings } from "./system/settings-life.ts";
 
 // One browser and one Tollgate with its simulated fleet, for everything that only a browser shows.
 

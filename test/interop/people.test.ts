@@ -1,22 +1,12 @@
-import { randomBytes } from "node:crypto";
-import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
-import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
-import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Identities, startIdentities } from "../support/identities.ts";
-import { newAddress } from "../support/new-address.ts";
 import { outcomeOf } from "../support/reason-of.ts";
-import { type Service, serveModels } from "../support/service.ts";
+import { Cast } from "./people/cast.ts";
 
 // What people may do in their accounts, over the real wire, and what attackers among them may not.
 
-const draw = () => randomBytes(32).toString("hex");
-const secrets = { TOLLGATE_OPERATOR_TOKEN: draw(), TOLLGATE_KEY_PEPPER: draw() };
 const newDatabase = databases();
 const { VIEWER, DEVELOPER, OWNER } = MemberRole;
 
@@ -29,86 +19,16 @@ async function answerOf(call: Promise<unknown>): Promise<readonly [string | unde
   return [await outcomeOf(call), error instanceof Error ? error.message : ""];
 }
 
-let people = 0;
 describe.each(dialects)("%s", (dialect) => {
-  let services: Omit<Service, "idle">[];
-  let identities: Identities;
-  let operator: { accounts: Client<typeof AccountsService>; people: Client<typeof PeopleService> };
+  let cast: Cast;
   beforeAll(async () => {
-    const url = await newDatabase(dialect);
-    identities = await startIdentities("tollgate");
-    services = [];
-    const models = [{ id: "m", servers: [{ url: "http://127.0.0.1:9" }] }];
-    const config = {
-      storage: { url },
-      sign_in: { oidc: { issuer: identities.issuer, client_id: "tollgate" } },
-      sign_up: "invited" as const,
-      playground: { usd: "0.5" },
-    };
-    for (let core = 0; core < (dialect === "sqlite" ? 1 : 2); core += 1) {
-      services.push(await serveModels(models, config, true, secrets));
-    }
-    const transport = first().operator;
-    operator = { accounts: createClient(AccountsService, transport), people: createClient(PeopleService, transport) };
+    cast = await Cast.start(await newDatabase(dialect), dialect === "sqlite" ? 1 : 2);
   }, 60_000);
-  afterAll(async () => {
-    for (const one of services) {
-      await one[Symbol.asyncDispose]();
-    }
-    await identities[Symbol.asyncDispose]();
-  });
-
-  function first(): Omit<Service, "idle"> {
-    const [service] = services;
-    if (service === undefined) {
-      throw new Error("no service runs");
-    }
-    return service;
-  }
-
-  /** A person's calls, to one of the cores. */
-  function calls(token: string, service = first()) {
-    const headers = { authorization: `Bearer ${token}`, "x-tollgate-client-address": newAddress() };
-    const credential = { headers };
-    const clients = {
-      accounts: createClient(AccountsService, service.transport),
-      people: createClient(PeopleService, service.transport),
-      sessions: createClient(SessionsService, service.transport),
-      audit: createClient(AuditService, service.transport),
-    };
-    return { ...clients, credential };
-  }
-
-  async function newAccount(): Promise<string> {
-    return (await operator.accounts.createAccount({})).account?.id ?? "";
-  }
-
-  /** Somebody who has signed in, with a place in accounts. */
-  async function signIn(places: Readonly<Record<string, MemberRole>>, email?: string, emailVerified = true) {
-    people += 1;
-    const claims = { sub: `s${people}`, name: `Person ${people}`, email, email_verified: emailVerified };
-    const client = createClient(SessionsService, first().transport);
-    const headers = { "x-tollgate-client-address": newAddress() };
-    const { session, token } = await identities.signIn(client, claims, { headers });
-    const guest = calls(token);
-    for (const [accountId, role] of Object.entries(places)) {
-      const invited = await operator.people.createInvitation({ accountId, role });
-      await guest.people.acceptInvitation({ token: invited.token }, guest.credential);
-    }
-    const [accountId] = Object.keys(places);
-    const opened = accountId && (await guest.sessions.switchAccount({ accountId }, guest.credential)).token;
-    return { personId: session?.personId ?? "", token: opened || token, ...calls(opened || token) };
-  }
-
-  /** An account with an owner who has signed in. */
-  async function own(more: Readonly<Record<string, MemberRole>> = {}) {
-    const accountId = await newAccount();
-    return { accountId, owner: await signIn({ [accountId]: OWNER, ...more }) };
-  }
+  afterAll(() => cast[Symbol.asyncDispose]());
 
   test("a session says the person, the account and the role, and switches to another account of the person", async () => {
-    const other = await newAccount();
-    const { accountId, owner } = await own({ [other]: VIEWER });
+    const other = await cast.newAccount();
+    const { accountId, owner } = await cast.own({ [other]: VIEWER });
     const { session } = await owner.sessions.getSession({}, owner.credential);
     expect(session).toMatchObject({ personId: owner.personId, accountId, memberRole: OWNER, role: 0 });
     const { accounts } = await owner.people.listAccounts({}, owner.credential);
@@ -119,15 +39,15 @@ describe.each(dialects)("%s", (dialect) => {
     const next = await owner.sessions.switchAccount({ accountId: other }, owner.credential);
     expect(next.session).toMatchObject({ accountId: other, memberRole: VIEWER });
     expect(await outcomeOf(owner.people.getPerson({}, owner.credential))).toBe("UNAUTHENTICATED");
-    const there = calls(next.token);
+    const there = cast.calls(next.token);
     expect(await outcomeOf(there.accounts.createKey({}, there.credential))).toBe("PERMISSION_DENIED");
-    const nowhere = there.sessions.switchAccount({ accountId: await newAccount() }, there.credential);
+    const nowhere = there.sessions.switchAccount({ accountId: await cast.newAccount() }, there.credential);
     expect(await outcomeOf(nowhere)).toBe("ACCOUNT_NOT_FOUND");
   });
 
   test("a person without an account reads itself, uses an invitation, switches and signs out, and no more", async () => {
-    const { accountId, owner } = await own();
-    const guest = await signIn({});
+    const { accountId, owner } = await cast.own();
+    const guest = await cast.signIn({});
     const { credential } = guest;
     for (const refused of [
       guest.accounts.getAccount({}, credential),
@@ -147,9 +67,9 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("a member sees and changes its own account alone, and no role is raised by its holder", async () => {
-    const { accountId, owner } = await own();
-    const other = await own();
-    const developer = await signIn({ [accountId]: DEVELOPER });
+    const { accountId, owner } = await cast.own();
+    const other = await cast.own();
+    const developer = await cast.signIn({ [accountId]: DEVELOPER });
     const { personId, credential } = developer;
     const role = OWNER;
     for (const refused of [
@@ -176,44 +96,44 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("the last owner neither leaves nor is lowered, and of two who remove each other at once one stays", async () => {
-    const { accountId, owner } = await own();
+    const { accountId, owner } = await cast.own();
     const { personId, credential } = owner;
     expect(await outcomeOf(owner.people.removeMember({ personId }, credential))).toBe("LAST_OWNER");
     const lowered = owner.people.setMemberRole({ personId, role: VIEWER }, credential);
     expect(await outcomeOf(lowered)).toBe("LAST_OWNER");
-    expect(await outcomeOf(operator.people.removeMember({ accountId, personId }))).toBe("LAST_OWNER");
+    expect(await outcomeOf(cast.operator.people.removeMember({ accountId, personId }))).toBe("LAST_OWNER");
 
-    const second = await signIn({ [accountId]: OWNER });
-    const third = calls(second.token, services.at(-1));
+    const second = await cast.signIn({ [accountId]: OWNER });
+    const third = cast.calls(second.token, cast.services.at(-1));
     const outcomes = await Promise.all([
       outcomeOf(owner.people.removeMember({ personId: second.personId }, credential)),
       outcomeOf(third.people.removeMember({ personId }, third.credential)),
     ]);
     // The second one may find itself removed before its call is judged.
     expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
-    const { members } = await operator.people.listMembers({ accountId });
+    const { members } = await cast.operator.people.listMembers({ accountId });
     expect(members.map(({ role }) => role)).toEqual([OWNER]);
   });
 
   test("an invitation is used once, also by two at once, and by the address that it names alone", async () => {
-    const { accountId, owner } = await own();
+    const { accountId, owner } = await cast.own();
     const invite = (email?: string) =>
       owner.people.createInvitation({ role: DEVELOPER, ...(email && { email }) }, owner.credential);
     const { token } = await invite();
-    const guests = [await signIn({}), await signIn({})];
+    const guests = [await cast.signIn({}), await cast.signIn({})];
     const outcomes = await Promise.all(
       guests.map((one) => outcomeOf(one.people.acceptInvitation({ token }, one.credential))),
     );
     expect(outcomes.toSorted()).toEqual(["INVITATION_NOT_FOUND", "done"]);
-    expect((await operator.people.listMembers({ accountId })).members).toHaveLength(2);
+    expect((await cast.operator.people.listMembers({ accountId })).members).toHaveLength(2);
 
     const named = await invite("Ada@Example.com");
     const tries = [
-      ["PERMISSION_DENIED", await signIn({}, "eve@example.com")],
-      ["PERMISSION_DENIED", await signIn({}, "ada@example.com", false)],
-      ["PERMISSION_DENIED", await signIn({})],
-      ["done", await signIn({}, "ada@example.com")],
-      ["INVITATION_NOT_FOUND", await signIn({}, "ada@example.com")],
+      ["PERMISSION_DENIED", await cast.signIn({}, "eve@example.com")],
+      ["PERMISSION_DENIED", await cast.signIn({}, "ada@example.com", false)],
+      ["PERMISSION_DENIED", await cast.signIn({})],
+      ["done", await cast.signIn({}, "ada@example.com")],
+      ["INVITATION_NOT_FOUND", await cast.signIn({}, "ada@example.com")],
     ] as const;
     for (const [expected, one] of tries) {
       const { token } = named;
@@ -222,14 +142,14 @@ describe.each(dialects)("%s", (dialect) => {
 
     const revoked = await invite();
     const invitationId = revoked.invitation?.id ?? "";
-    const elsewhere = await own();
+    const elsewhere = await cast.own();
     const { credential } = elsewhere.owner;
     expect(await outcomeOf(elsewhere.owner.people.revokeInvitation({ invitationId }, credential))).toBe(
       "INVITATION_NOT_FOUND",
     );
     expect((await owner.people.listInvitations({}, owner.credential)).invitations).toHaveLength(1);
     await owner.people.revokeInvitation({ invitationId }, owner.credential);
-    const guest = await signIn({});
+    const guest = await cast.signIn({});
     for (const wrong of [revoked.token, "tgin_", token]) {
       expect(await outcomeOf(guest.people.acceptInvitation({ token: wrong }, guest.credential))).toBe(
         "INVITATION_NOT_FOUND",
@@ -240,15 +160,15 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("anybody but the last owner leaves an account, of several the one that is open", async () => {
-    const other = await newAccount();
-    const { accountId, owner } = await own();
+    const other = await cast.newAccount();
+    const { accountId, owner } = await cast.own();
     expect(await outcomeOf(owner.people.leaveAccount({}, owner.credential))).toBe("LAST_OWNER");
-    const viewer = await signIn({ [accountId]: VIEWER, [other]: DEVELOPER });
+    const viewer = await cast.signIn({ [accountId]: VIEWER, [other]: DEVELOPER });
     await viewer.people.leaveAccount({}, viewer.credential);
     expect(await outcomeOf(viewer.people.listAccounts({}, viewer.credential))).toBe("UNAUTHENTICATED");
     const { members } = await owner.people.listMembers({}, owner.credential);
     expect(members.map(({ personId }) => personId)).toEqual([owner.personId]);
-    expect((await operator.people.listMembers({ accountId: other })).members).toMatchObject([
+    expect((await cast.operator.people.listMembers({ accountId: other })).members).toMatchObject([
       { personId: viewer.personId, role: DEVELOPER },
     ]);
     const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
@@ -257,16 +177,16 @@ describe.each(dialects)("%s", (dialect) => {
       personId: viewer.personId,
       before: { role: "MEMBER_ROLE_VIEWER" },
     });
-    const guest = await signIn({});
+    const guest = await cast.signIn({});
     expect(await outcomeOf(guest.people.leaveAccount({}, guest.credential))).toBe("ACCOUNT_NOT_FOUND");
   });
 
   test("who may use an invitation sees account, role, inviter and end before; nobody else sees more than by using it", async () => {
-    const { accountId, owner } = await own();
+    const { accountId, owner } = await cast.own();
     await owner.accounts.updateAccount({ name: "Ours" }, owner.credential);
     const invite = (email = "") => owner.people.createInvitation({ role: DEVELOPER, email }, owner.credential);
     const [open, named] = [await invite(), await invite("ada@example.com")];
-    const guest = await signIn({});
+    const guest = await cast.signIn({});
     const { person } = await owner.people.getPerson({}, owner.credential);
     const look = (token: string, by = guest) => by.people.getInvitation({ token }, by.credential);
     expect(await look(open.token)).toMatchObject({
@@ -275,13 +195,13 @@ describe.each(dialects)("%s", (dialect) => {
       inviterName: person?.name,
       expiresAt: open.invitation?.expiresAt,
     });
-    const ada = await signIn({}, "ada@example.com");
+    const ada = await cast.signIn({}, "ada@example.com");
     expect(await look(named.token, ada)).toMatchObject({ accountName: "Ours" });
-    const byOperator = await operator.people.createInvitation({ accountId, role: VIEWER });
+    const byOperator = await cast.operator.people.createInvitation({ accountId, role: VIEWER });
     expect(await look(byOperator.token)).toMatchObject({ role: VIEWER, inviterName: "" });
 
     await guest.people.acceptInvitation({ token: open.token }, guest.credential);
-    const unverified = await signIn({}, "ada@example.com", false);
+    const unverified = await cast.signIn({}, "ada@example.com", false);
     for (const [token, by] of [
       [open.token, ada],
       ["tgin_guessed", guest],
@@ -293,22 +213,22 @@ describe.each(dialects)("%s", (dialect) => {
       expect(await answerOf(look(token, by))).toEqual(used);
       expect(used[0]).toMatch(/INVITATION_NOT_FOUND|PERMISSION_DENIED/);
     }
-    const key = calls((await owner.accounts.createKey({}, owner.credential)).secret);
+    const key = cast.calls((await owner.accounts.createKey({}, owner.credential)).secret);
     expect(await outcomeOf(key.people.getInvitation({ token: named.token }, key.credential))).toBe("PERMISSION_DENIED");
     const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
     expect(auditEvents.filter(({ method }) => method.endsWith("GetInvitation"))).toEqual([]);
   });
 
   test("a removed member's sessions, management keys and invitations end, here at once and soon on every core", async () => {
-    const { accountId, owner } = await own();
-    const member = await signIn({ [accountId]: OWNER });
+    const { accountId, owner } = await cast.own();
+    const member = await cast.signIn({ [accountId]: OWNER });
     const managing = await member.accounts.createKey({ manages: true }, member.credential);
     const kept = await member.accounts.createKey({}, member.credential);
     const playing = await member.sessions.createSessionKey({}, member.credential);
     const { token } = await member.people.createInvitation({ role: OWNER }, member.credential);
-    const everywhere = services.flatMap((one) => [
-      { what: "its session", ...calls(member.token, one) },
-      { what: "its management key", ...calls(managing.secret, one) },
+    const everywhere = cast.services.flatMap((one) => [
+      { what: "its session", ...cast.calls(member.token, one) },
+      { what: "its management key", ...cast.calls(managing.secret, one) },
     ]);
     for (const { accounts, credential } of everywhere) {
       expect(await outcomeOf(accounts.listKeys({}, credential))).toBe("done");
@@ -322,7 +242,7 @@ describe.each(dialects)("%s", (dialect) => {
         return (await outcomeOf(accounts.listKeys({}, credential))) === "UNAUTHENTICATED";
       });
     }
-    const guest = await signIn({});
+    const guest = await cast.signIn({});
     expect(await outcomeOf(guest.people.acceptInvitation({ token }, guest.credential))).toBe("INVITATION_NOT_FOUND");
     const { keys } = await owner.accounts.listKeys({ withoutRevoked: true }, owner.credential);
     expect(keys.map(({ id }) => id)).toEqual([kept.key?.id]);
@@ -330,19 +250,19 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("who becomes a viewer makes no key, and keeps no key that does", async () => {
-    const { accountId, owner } = await own();
-    const member = await signIn({ [accountId]: DEVELOPER });
+    const { accountId, owner } = await cast.own();
+    const member = await cast.signIn({ [accountId]: DEVELOPER });
     const managing = await member.accounts.createKey({ manages: true }, member.credential);
     const { personId } = member;
     await owner.people.setMemberRole({ personId, role: VIEWER }, owner.credential);
     expect(await outcomeOf(member.accounts.createKey({}, member.credential))).toBe("PERMISSION_DENIED");
     expect(await outcomeOf(member.accounts.listKeys({}, member.credential))).toBe("done");
-    const key = calls(managing.secret);
+    const key = cast.calls(managing.secret);
     expect(await outcomeOf(key.accounts.createKey({}, key.credential))).toBe("UNAUTHENTICATED");
   });
 
   test("the keys of a session spend no more together than the playground may", async () => {
-    const { owner } = await own();
+    const { owner } = await cast.own();
     const made = [];
     for (let key = 0; key < 2; key += 1) {
       made.push(await owner.sessions.createSessionKey({}, owner.credential));
@@ -352,16 +272,16 @@ describe.each(dialects)("%s", (dialect) => {
     expect(keys.map(({ limits }) => limits?.budgetPicoUsd)).toEqual([5n * 10n ** 11n, 5n * 10n ** 11n]);
     // Keys of one chain have one budget: what one of them may spend from now on, the other one has, too.
     const [first = "", second = ""] = made.map(({ keyId }) => keyId);
-    await operator.accounts.updateKey({ keyId: first, limits: { budgetPicoUsd: 7n } });
-    expect((await operator.accounts.getKey({ keyId: second })).key?.limits?.budgetPicoUsd).toBe(7n);
+    await cast.operator.accounts.updateKey({ keyId: first, limits: { budgetPicoUsd: 7n } });
+    expect((await cast.operator.accounts.getKey({ keyId: second })).key?.limits?.budgetPicoUsd).toBe(7n);
     await owner.sessions.endSession({}, owner.credential);
-    const left = await operator.accounts.getKey({ keyId: made[0]?.keyId ?? "" });
+    const left = await cast.operator.accounts.getKey({ keyId: made[0]?.keyId ?? "" });
     expect(left.key?.revokedAt).toBeDefined();
   });
 
   test("every change by a member is in the log that owners read, by name", async () => {
-    const { accountId, owner } = await own();
-    const guest = await signIn({});
+    const { accountId, owner } = await cast.own();
+    const guest = await cast.signIn({});
     const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.credential);
     await guest.people.acceptInvitation({ token }, guest.credential);
     const { personId } = guest;
@@ -380,19 +300,19 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("closing gives back what was paid and not spent, and ends keys, people and their sessions; the books stay", async () => {
-    const { accountId, owner } = await own();
-    await operator.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: `top-up ${accountId}` });
+    const { accountId, owner } = await cast.own();
+    await cast.operator.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: `top-up ${accountId}` });
     const { secret } = await owner.accounts.createKey({}, owner.credential);
     const closed = await owner.accounts.closeAccount({ requestId: "once" }, owner.credential);
     expect(closed).toMatchObject({ refundedPicoUsd: 10n ** 13n, account: { frozen: true, paidTotalPicoUsd: 0n } });
-    const key = calls(secret);
+    const key = cast.calls(secret);
     for (const ended of [owner.people.getPerson({}, owner.credential), key.accounts.getKeyStatus({}, key.credential)]) {
       expect(await outcomeOf(ended)).toBe("UNAUTHENTICATED");
     }
-    expect((await operator.people.listMembers({ accountId })).members).toEqual([]);
-    const { payments } = await operator.accounts.listPayments({ accountId });
+    expect((await cast.operator.people.listMembers({ accountId })).members).toEqual([]);
+    const { payments } = await cast.operator.accounts.listPayments({ accountId });
     expect(payments.map(({ amountPicoUsd }) => amountPicoUsd)).toContain(-(10n ** 13n));
-    expect(await operator.accounts.closeAccount({ accountId, requestId: "once" })).toMatchObject({
+    expect(await cast.operator.accounts.closeAccount({ accountId, requestId: "once" })).toMatchObject({
       refundedPicoUsd: 0n,
     });
   });

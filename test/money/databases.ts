@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "@jest/globals";
 import { v7 } from "uuid";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { schemaDatabase, schemaFile, templateVariable } from "../../scripts/test-services/postgres-template.ts";
 
 /** The databases that tests run on. */
@@ -32,11 +32,11 @@ export function emptyDatabases(): NewDatabase {
 }
 
 function makers(): Makers {
-  let server: PostgresqlServer;
+  let server: DatabaseServer;
   let directory: string;
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "tollgate-metering-"));
-    server = await startPostgresql();
+    server = await useServer();
   }, 60_000);
   afterAll(async () => {
     await server.stop();

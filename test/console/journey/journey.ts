@@ -1,6 +1,6 @@
 import type { MailServer } from "../../delivery/mail/mail-server.ts";
 import { eventually } from "../../support/eventually.ts";
-import { mailHost, readAmount, type Stage } from "../stage.ts";
+import { mailHost, readAmount, type Stage } from "../stage/stage.ts";
 import { runInShell, Visitor } from "./visitor.ts";
 
 /** What the way from a stranger to a closed account was like. */

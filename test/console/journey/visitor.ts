@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import axe from "axe-core";
 import type { Locator, Page } from "playwright-core";
-import { findAxeFaults } from "../judge.ts";
-import type { Stage } from "../stage.ts";
+import { findAxeFaults } from "../look/judge.ts";
+import type { Stage } from "../stage/stage.ts";
 
 /** Somebody in front of a browser, whose clicks are counted, and who finds fault with what is shown. */
 export class Visitor {

@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core";
 import { startChromium } from "../../../scripts/test-services/chromium.ts";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { runInShell } from "../../console/journey/visitor.ts";
-import { addDevice } from "../../console/passkey-life.ts";
+import { addDevice } from "../../console/system/passkey-life.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readPage } from "./page.ts";
 import { Shell } from "./shell.ts";

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import { isOfNow, Provider } from "#src/identity/sessions/oidc/provider.ts";
-import { startIdentityProvider } from "../../../console/identity-provider.ts";
+import { startIdentityProvider } from "../../../console/stage/identity-provider.ts";
 
 const clientId = "tollgate";
 /** The id of the key with which oidc-provider signs unless it is given keys. */

@@ -1,0 +1,65 @@
+import type { Stage } from "../stage/stage.ts";
+
+interface Life {
+  /** Where the name of an account leads. */
+  readonly account: string;
+  /** What the page says of a refused request whose id was pasted. */
+  readonly reason: string;
+  /** The reasons that the list of refused ones of the account shows. */
+  readonly listed: readonly string[];
+  /** What the account spent in 30 days, as the list of those who spent most shows it. */
+  readonly spent: string;
+}
+
+/** Finds an account by a part of its name, and why a request of it was refused by the request's id. */
+export async function findThings(stage: Stage): Promise<Life> {
+  const { tollgate } = stage;
+  const { id: accountId } = (await tollgate.admin("accounts", "create", "--name", "Corvid Works")) as { id: string };
+  const { key } = (await tollgate.admin("keys", "create", accountId)) as { key: string };
+  const send = async () => {
+    const response = await fetch(`${tollgate.url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "tollgate-sim/plain",
+        max_tokens: 5,
+        messages: [{ role: "user", content: "Hello" }],
+      }),
+    });
+    await response.text();
+    return response;
+  };
+  await send();
+  await tollgate.admin("accounts", "freeze", "corvid works", "--reason", "A test.");
+  const response = await send();
+  const requestId = response.headers.get("x-request-id") ?? "";
+  const { context, page } = await stage.visit();
+  await page.goto(await stage.makeLink("reader"));
+  const find = async (text: string, link: RegExp) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("textbox").fill(text);
+    await page.getByRole("dialog").getByRole("link", { name: link }).first().waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await find("orvid", /Corvid Works/);
+  await page.waitForURL("**/accounts/*");
+  const account = page.url();
+  await find(requestId, /request/);
+  await page.waitForURL("**/requests/*");
+  await page.getByRole("heading", { level: 1, name: "Request", exact: true }).waitFor();
+  const reason = (await page.getByRole("main").locator(".notice").textContent()) ?? "";
+  await page.goto(`/requests?account=${accountId}&outcome=refused`);
+  await page.getByRole("table", { name: "Requests, newest first" }).waitFor();
+  const listed = await page.getByRole("table").locator(".badge").allInnerTexts();
+  await page.goto("/accounts");
+  await page.getByLabel("Order").selectOption("spent");
+  await page.getByRole("columnheader", { name: "Spent in 30 days" }).waitFor(); // until then the order is the one before
+  const spender = page.getByRole("row", { name: /Corvid Works/ });
+  const first = spender.getByRole("cell").first();
+  const spent = (await first.textContent()) ?? "";
+  await page.getByLabel("Order").selectOption("last-use");
+  await page.getByText("last used first").waitFor();
+  await context.close();
+  return { spent, account: account.replace(accountId, "ID"), reason, listed };
+}
