@@ -7,6 +7,7 @@ import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { type Journal, noJournal } from "#src/money/journal/journal.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
@@ -95,6 +96,18 @@ describe.each(dialects)("%s", (dialect) => {
     await after.storage.close();
     rmSync(directory, { recursive: true, force: true });
   }, 120_000);
+
+  test("a start goes on from the epoch that its journal has, though a failover has lost it", async () => {
+    const begun: number[] = [];
+    const journal: Journal = {
+      ...noJournal,
+      read: async () => ({ epoch: 41, charges: [], running: [] }),
+      begin: ({ epoch }) => void begun.push(epoch),
+    };
+    const metering = await openMetering({ url: await newDatabase(dialect), clock: systemClock, journal });
+    expect(begun).toEqual([42]);
+    await metering.close();
+  });
 
   test("a core that dies between a commit and its acknowledgement has charged once", async () => {
     const url = await newDatabase(dialect);

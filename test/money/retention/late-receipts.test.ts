@@ -4,6 +4,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
+import type { ArchivePlace } from "#src/money/retention/place.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
@@ -14,6 +15,27 @@ import { testModel } from "../fixture.ts";
 import { settledDays } from "./settled-days.ts";
 
 const live = settledDays();
+
+/** A folder for archives. Something happens while the first file is written. */
+function disturbed(directory: string, happen: () => Promise<unknown>): ArchivePlace {
+  const folder = archiveFolder(directory, systemRandom);
+  let isFirst = true;
+  return {
+    ...folder,
+    async create(name) {
+      const file = await folder.create(name);
+      const finish = file.finish.bind(file);
+      file.finish = async () => {
+        if (isFirst) {
+          isFirst = false;
+          await happen();
+        }
+        return finish();
+      };
+      return file;
+    },
+  };
+}
 
 describe.each(dialects)("%s", (dialect) => {
   test("a receipt of a day that comes while its archive is written is in the seal and the archive that count", async () => {
@@ -35,21 +57,7 @@ describe.each(dialects)("%s", (dialect) => {
         [at, ids.at(-1) ?? ""],
       );
     };
-    let isLate = true;
-    const folder = archiveFolder(directory, systemRandom);
-    const create = async (name: string) => {
-      const file = await folder.create(name);
-      const finish = file.finish.bind(file);
-      file.finish = async () => {
-        if (isLate) {
-          isLate = false;
-          await move(midnight - 1000);
-        }
-        return finish();
-      };
-      return file;
-    };
-    const late = { place: { ...folder, create } };
+    const late = { place: disturbed(directory, () => move(midnight - 1000)) };
     await expect(retention(late).work()).rejects.toThrow("8 receipts of a day are in the books");
     expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
     expect(noted).toEqual([]);
@@ -63,6 +71,18 @@ describe.each(dialects)("%s", (dialect) => {
       { receipts: 8 },
     ]);
     expect(await storage.orm.em.fork().count(Usage)).toBe(2);
+    await close();
+  });
+
+  test("a day whose seal is another one once its archive is written stays in the books", async () => {
+    const { storage, retention, noted, directory, close } = await live(dialect);
+    const place = disturbed(directory, () =>
+      storage.orm.em.fork().execute("update day_seal set cost_low = cost_low + 1"),
+    );
+    await expect(retention({ place }).work()).rejects.toThrow("the seal of a day has 7 receipts, and its archive 7");
+    expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
+    expect(noted).toEqual([]);
     await close();
   });
 

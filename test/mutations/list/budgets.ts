@@ -96,7 +96,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "const known = Math.min(before, request.size);",
     replace: "const known = before;",
     breaks: "the database takes back whatever the slice has beyond it",
-    tests: ["ledger/budget/lost-leases", "model/store/budget"],
+    tests: ["model/store/budget"],
   },
   {
     name: "what other cores have spent of a budget is leased once more",

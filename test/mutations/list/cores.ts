@@ -115,7 +115,7 @@ export const coreMutations = within({ source: "src/money", tests: "test/money", 
     find: "after: remains.epoch",
     replace: "after: 0 * remains.epoch",
     breaks: "journals are charged again, leases compared",
-    tests: ["ledger/recovery", "model/store/core", "ledger/core/comeback"],
+    tests: ["ledger/recovery"],
   },
   {
     name: "money that was leased without the core's knowledge stays leased",

@@ -50,7 +50,7 @@ export const historyMutations: readonly Mutation[] = [
       find: "if (seal?.receipts !== receipts || seal.costHigh !== costHigh || seal.costLow !== costLow) {",
       replace: "if (seal !== undefined && seal.receipts !== receipts) {",
       breaks: "no day leaves without its seal",
-      tests: ["retention/retention"],
+      tests: ["retention/late-receipts"],
       worlds: ["leaving"],
     },
     {

@@ -150,7 +150,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: "sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`)",
     replace: "sumNames.map((name) => `${name} = ${table}.${name} + 2 * excluded.${name}`)",
     breaks: "The transaction that stores a charge also counts it",
-    tests: ["store/rollups", "model/store/charge"],
+    tests: ["books/receipts/usage", "books/proof/reconcile"],
     worlds: ["sqlite"],
   },
 ]);
