@@ -52,9 +52,11 @@ export type Reach = "rows" | "tables";
 
 /**
  * Whole tables are hashed or sorted to be joined. The planner takes a receipt's two ids for independent, expects one row
- * where millions come, and would compare each with every row of the next table.
+ * where millions come, and would compare each with every row of the next table. One process does it, in memory where it can:
+ * settlements wait for processors, and for a disk that writes temporary files.
  */
-const joinTables = "set local enable_nestloop = off";
+const joinTables =
+  "set local enable_nestloop = off; set local max_parallel_workers_per_gather = 0; set local work_mem = '32MB'";
 
 type Piece = Promise<QueryResult<Row>>;
 

@@ -2,7 +2,7 @@ import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_p
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { Rule } from "./reconcile-rules.ts";
-import { inScope, type Scope } from "./scope.ts";
+import { type InScope, inScope, type Scope } from "./scope.ts";
 
 /** A proof stops after this many findings. */
 export const mostFindings = 100;
@@ -20,19 +20,29 @@ export async function inSnapshot<T>(
   }
 }
 
-/** Adds the first rows that break a rule. */
+/** Adds the first rows that break rules. All are proved by one query, for which receipts and lines are read once. */
 export async function addBreaches(
   snapshot: Pick<Snapshot, "rows">,
-  rule: Rule,
+  rules: readonly Rule[],
   { scope, dialect }: { readonly scope: Scope; readonly dialect: Storage["dialect"] },
   findings: ReconcileFinding[],
 ): Promise<void> {
-  const sql = `${inScope(rule.sql, scope, dialect)} order by 1 limit ${mostFindings - findings.length}`;
-  for await (const rows of snapshot.rows(sql)) {
-    for (const row of rows) {
-      findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
+  const sql = inScope(
+    (isInScope) => rules.map((rule, at) => toPart(rule, at, isInScope)).join(" union all "),
+    scope,
+    dialect,
+  );
+  for await (const rows of snapshot.rows(`${sql} order by rule, id limit ${mostFindings - findings.length}`)) {
+    for (const { rule, id, expected, found } of rows) {
+      const { name, table } = rules[Number(rule)] as Rule;
+      findings.push(finding(name, `${table} ${id}`, `expected ${expected}, found ${found}`));
     }
   }
+}
+
+function toPart({ sql }: Rule, at: number, isInScope: InScope): string {
+  const columns = ["id", "expected", "found"].map((name) => `cast(${name} as text) as ${name}`).join(", ");
+  return `select ${at} as rule, ${columns} from (${typeof sql === "string" ? sql : sql(isInScope)}) rule_${at}`;
 }
 
 export function finding(rule: string, row: string, message: string): ReconcileFinding {

@@ -183,5 +183,5 @@ export async function readScope(snapshot: Pick<Snapshot, "few">, all: boolean): 
       disbelieved.push(...Array.from({ length: last + 1 - first }, (_, at) => first + at));
     }
   }
-  return { sealed, disbelieved };
+  return { sealed, disbelieved, allSums: all };
 }

@@ -65,9 +65,8 @@ async function findBroken(
   within: TimeSpan,
 ): Promise<ReconcileFinding[]> {
   const findings: ReconcileFinding[] = [];
-  for (const rule of rulesOf(dialect).filter((one) => one.ofDay === ofDay)) {
-    await addBreaches(snapshot, rule, { scope: only(within), dialect }, findings);
-  }
+  const rules = rulesOf(dialect).filter((one) => one.ofDay === ofDay);
+  await addBreaches(snapshot, rules, { scope: only(within), dialect }, findings);
   return findings;
 }
 

@@ -48,8 +48,10 @@ test.each(dialects)(
     expect(await read(false)).toEqual({
       sealed: [span(1000, 1199), span(1205, 1259), span(1261, 1304)],
       disbelieved: [1260],
+      allSums: false,
     });
-    const { sealed, disbelieved } = await read(true);
+    const { sealed, disbelieved, allSums } = await read(true);
+    expect(allSums).toBe(true); // they stay when receipts leave
     expect(sealed).toEqual([span(1000, 1100)]);
     expect([disbelieved.length, disbelieved[0], disbelieved.at(-1)]).toEqual([199, 1101, 1304]);
     expect(asked).toEqual([4, 3]);
