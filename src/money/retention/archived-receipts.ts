@@ -1,3 +1,4 @@
+import type { FilterQuery } from "@mikro-orm/core";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
@@ -33,17 +34,15 @@ export class ReadReceipts implements ArchivedReceipts {
   }
 
   /**
-   * An id that the service made is searched for on its day and the next ones, any other on all days, newest first; with an
-   * account on those alone on which it has usage. An archive that is gone may have had only the former.
+   * An id that the service made is searched for on its day and the next ones; any other on all days, newest first, and with
+   * an account on those alone on which it has usage. An archive that is gone may have had only the former.
    */
   async find(requestId: string, accountId: string | undefined): Promise<Receipt[]> {
     const madeAt = readRequestTime(requestId);
-    const first = madeAt === undefined ? 0 : Math.floor(madeAt / dayMs);
-    const end = madeAt === undefined ? never : first + laterDays + 1;
-    const own = { accountId: accountId ?? "", keyId: "", model: "" };
-    const day = accountId === undefined ? { $gte: first, $lt: end } : { $in: await this.#findUsed(own, first, end) };
-    const orderBy = { day: madeAt === undefined ? ("desc" as const) : ("asc" as const) };
-    const archives = await this.#storage.orm.em.fork().find(ReceiptArchive, { day }, { orderBy, limit: mostArchives });
+    const archives = await this.#storage.orm.em.fork().find(ReceiptArchive, await this.#daysOf(madeAt, accountId), {
+      orderBy: { day: madeAt === undefined ? "desc" : "asc" },
+      limit: mostArchives,
+    });
     let gone: unknown;
     for (const archive of archives) {
       const found = await this.#read(archive, (open) => findIn(open, requestId)).catch((error: unknown) => {
@@ -61,6 +60,16 @@ export class ReadReceipts implements ArchivedReceipts {
       throw gone;
     }
     return [];
+  }
+
+  /** The days on which a request may be that was made at a time, or by somebody who chose its id. */
+  async #daysOf(madeAt: number | undefined, accountId: string | undefined): Promise<FilterQuery<ReceiptArchive>> {
+    if (madeAt !== undefined) {
+      const first = Math.floor(madeAt / dayMs);
+      return { day: { $gte: first, $lte: first + laterDays } };
+    }
+    const used = accountId && (await this.#findUsed({ accountId, keyId: "", model: "" }, 0, never));
+    return used ? { day: { $in: used } } : {};
   }
 
   async *list(question: ArchivedQuestion): AsyncGenerator<Receipt> {

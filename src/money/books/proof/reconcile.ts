@@ -63,7 +63,9 @@ export async function reconcile(
 ): Promise<ReconcileResponse> {
   const reading = new LongRead(storage);
   const { dialect } = reading;
-  const proved = rulesOf(dialect);
+  // Rules about receipts read the same ones, and those about sums little: of few days, each kind is short enough for a snapshot.
+  const steps = [...Map.groupBy(rulesOf(dialect), ({ ofDay, name }) => (all ? name : (ofDay ?? name))).values()];
+  const proved = steps.flat();
   const total = proved.length + (all ? 2 : 1);
   onStep({ done: 0, total, rule: wholeRule });
   const findings = ledger === undefined ? [] : await unknownSlices(ledger);
@@ -78,9 +80,7 @@ export async function reconcile(
     await addBrokenSeals(snapshot, findings);
     return addAccounts(snapshot, findings);
   });
-  // Rules about receipts read the same ones, and those about sums little: of few days, each kind is short enough for a snapshot.
-  const steps = Map.groupBy(proved, ({ ofDay, name }) => (all ? name : (ofDay ?? name)));
-  for (const rules of steps.values()) {
+  for (const rules of steps) {
     if (findings.length >= mostFindings) {
       break;
     }
