@@ -63,8 +63,8 @@ export const archiveMutations: readonly Mutation[] = within(
     {
       name: "a request that its client named is looked for on the days of all customers",
       file: "archived-receipts.ts",
-      find: "const day = accountId === undefined ?",
-      replace: 'const day = own.keyId === "" ?',
+      find: "return used ? { day: { $in: used } } : {};",
+      replace: "return used ? {} : {};",
       breaks: "so does a customer's question for a request whose id is its own",
       tests: ["archived-receipts"],
       worlds: [],
