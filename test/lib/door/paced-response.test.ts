@@ -8,6 +8,7 @@ import { type HttpServerOptions, startHttpServer } from "#lib/door/http-server.t
 import { noteCounted } from "#lib/door/paced-response.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
+import { pause } from "../../support/pause.ts";
 
 // Over the wire, from addresses that have 100 refusals at once, and 50 a second after that. Of other answers that nothing
 // counts they have twice as many.
@@ -181,7 +182,7 @@ test("a server that closes lets an answer that waits have its turn", async () =>
   const service = await start();
   const client = await flood(service, "127.8.0.1");
   const closed = service.close();
-  await new Promise((resolve) => setTimeout(resolve, 150)); // its sweep closes what is idle
+  await pause(150, "its sweep closes what is idle");
   expect(client.socket.closed).toBe(false);
   service.clock.advance(20);
   await eventually("its turn has come", () => client.count() === 101);

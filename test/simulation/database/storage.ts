@@ -83,9 +83,10 @@ export function simulatedStorage(
   const fork = () => overWire(server.storage.orm.em.fork(), wire, server);
   const snapshot = () =>
     wire.call("snapshot", () => {
-      const { rows, close } = memorySnapshot(server.database);
+      const { rows, few, close } = memorySnapshot(server.database);
       return {
         rows: (sql: string, parameters?: readonly unknown[]) => rows(translate(sql, server.now()), parameters),
+        few: (sql: string, parameters?: readonly unknown[]) => few(translate(sql, server.now()), parameters),
         close,
       };
     });

@@ -40,8 +40,6 @@ export interface ProofOptions {
   readonly archives?: Pick<ArchivedReceipts, "findFaulty">;
   /** Called before each rule. */
   readonly onStep?: (step: ReconcileStep) => void;
-  /** Leaves time to others, between steps. Absent: the proof ends as soon as it can. */
-  readonly pace?: () => Promise<void>;
 }
 
 /** With `all`: what is proved after the rules. */
@@ -59,7 +57,7 @@ const archiveRule = "an archive is the file that was written";
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
-  { all = false, archives, onStep = () => {}, pace = async () => {} }: ProofOptions = {},
+  { all = false, archives, onStep = () => {} }: ProofOptions = {},
 ): Promise<ReconcileResponse> {
   const reading = new LongRead(storage);
   const { dialect } = reading;
@@ -84,7 +82,6 @@ export async function reconcile(
     if (findings.length >= mostFindings) {
       break;
     }
-    await pace();
     await inReading(async (snapshot) => {
       const scope = await readScope(snapshot, all);
       for (const rule of rules) {

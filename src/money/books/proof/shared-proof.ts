@@ -1,6 +1,5 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
@@ -16,8 +15,6 @@ const proveMs = 3_600_000;
 const proveAfterStartMs = 600_000;
 /** A rule may take longer than a lease lasts. */
 const renewMs = 5000;
-/** How many times its own time the proof of every hour leaves to others. */
-export const shareLeft = 9;
 
 interface Dependencies {
   readonly storage: Storage;
@@ -87,7 +84,7 @@ export class SharedProof {
       await sealer
         .sealDue()
         .catch((error: unknown) => logger.error({ error }, "could not seal the days that are over"));
-      const proof = await reconcile(storage, ledger, { pace: pacer(clock, shareLeft) });
+      const proof = await reconcile(storage, ledger);
       this.#shownAt = clock.now();
       observer.reconciled(proof);
       this.#alarm(proof.findings);

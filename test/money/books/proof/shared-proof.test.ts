@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
-import { type Clock, systemClock } from "#lib/time/clock.ts";
 import { rulesOf } from "#src/money/books/proof/rules.ts";
 import { SharedProof } from "#src/money/books/proof/shared-proof.ts";
 import type { StoredSlice } from "#src/money/model/store/wallet.ts";
@@ -23,8 +22,7 @@ function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = [])
   };
   const lease = new WorkLease({ storage, clock, random: systemRandom, name: "proof" });
   const proof = new SharedProof({
-    ...{ storage, lease, logger },
-    clock: withoutPauses(clock),
+    ...{ storage, lease, clock, logger },
     ledger: { unknownSlices: async () => unknown },
     sealer: { sealDue: async () => {} },
     observer: {
@@ -34,13 +32,6 @@ function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = [])
   });
   return { proof, lease, shown };
 }
-
-/** A clock for which the pauses between two steps of a proof take no time. */
-const withoutPauses = (clock: Clock): Clock => ({
-  now: () => clock.now(),
-  monotonic: () => clock.monotonic(),
-  after: (ms, act) => (ms < 10 ? systemClock : clock).after(ms, act),
-});
 
 describe.each(dialects)("%s", (dialect) => {
   test("one core proves for all, the others show its result, and an hour later any of them proves again", async () => {
