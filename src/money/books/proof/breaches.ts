@@ -2,7 +2,7 @@ import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_p
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { Rule } from "./reconcile-rules.ts";
-import { type InScope, inScope, type Scope } from "./scope.ts";
+import { inScope, type Scope, type SlotCondition } from "./scope.ts";
 
 /** A proof stops after this many findings. */
 export const mostFindings = 100;
@@ -40,7 +40,7 @@ export async function addBreaches(
   }
 }
 
-function toPart({ sql }: Rule, at: number, isInScope: InScope): string {
+function toPart({ sql }: Rule, at: number, isInScope: SlotCondition): string {
   const columns = ["id", "expected", "found"].map((name) => `cast(${name} as text) as ${name}`).join(", ");
   return `select ${at} as rule, ${columns} from (${typeof sql === "string" ? sql : sql(isInScope)}) rule_${at}`;
 }

@@ -3,14 +3,14 @@ import { fittingSum } from "#src/storage/reads/exact-sum.ts";
 import { ownRate } from "../../model/prices/own-prices.ts";
 import { priorities } from "../../model/spending-order.ts";
 import { hourlySums } from "../../store/rollups.ts";
-import type { InScope } from "./scope.ts";
+import type { SlotCondition } from "./scope.ts";
 
 /** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
 export interface Rule {
   readonly name: string;
   readonly table: string;
   /** A function makes it, where it looks at no more sums than those in scope. */
-  readonly sql: string | ((isInScope: InScope) => string);
+  readonly sql: string | ((isInScope: SlotCondition) => string);
   /** The parts of a day that keep it by themselves: a day is sealed once they all did. Absent: it is about all days. */
   readonly ofDay?: "receipts" | "hours" | "sums";
   /** The database that the rule is for. Undefined: both. */

@@ -38,7 +38,7 @@ export interface ProofOptions {
   readonly all?: boolean;
   /** The archives, which are then compared with their digests, too. Absent: they are not. */
   readonly archives?: Pick<ArchivedReceipts, "findFaulty">;
-  /** Called before each rule. */
+  /** Called for each rule, before what is proved together with it. */
   readonly onStep?: (step: ReconcileStep) => void;
 }
 

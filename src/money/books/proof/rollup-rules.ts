@@ -1,7 +1,7 @@
 import { allAccounts, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
 import { spanHours } from "../../store/spans.ts";
 import type { Rule } from "./reconcile-rules.ts";
-import type { InScope } from "./scope.ts";
+import type { SlotCondition } from "./scope.ts";
 
 const sides = ["expected", "found"] as const;
 
@@ -19,8 +19,8 @@ const ofSide = (side: string) =>
 const same = (
   rule: Pick<Rule, "name" | "only" | "ofDay"> & { readonly table?: string },
   keys: readonly string[],
-  expected: (isInScope: InScope) => string,
-  found: (isInScope: InScope) => string,
+  expected: (isInScope: SlotCondition) => string,
+  found: (isInScope: SlotCondition) => string,
 ): Rule => {
   const key = keys.join(", ");
   const rows = (side: string, query: string) =>
@@ -39,7 +39,7 @@ const same = (
   };
 };
 
-const hourRollups = (accounts: "=" | "<>") => (isInScope: InScope) =>
+const hourRollups = (accounts: "=" | "<>") => (isInScope: SlotCondition) =>
   `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = 'hour' and account_id ${accounts} '${allAccounts}' and (${isInScope("slot", 1)})`;
@@ -59,7 +59,7 @@ const hourKeys = ["account_id", "hour", "key_id", "model"];
 /** Spans of so many hours that are in scope as parts of `longer` ones. */
 const spans =
   (detail: string, hours: number, longer = hours) =>
-  (isInScope: InScope) =>
+  (isInScope: SlotCondition) =>
     `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_span
   where detail = '${detail}' and hours = ${hours} and (${isInScope("slot", longer, hours)})`;

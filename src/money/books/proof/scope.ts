@@ -51,7 +51,7 @@ const lastSeals = "select id, day from day_seal where number in (select max(numb
  * A condition on a column with slots of `of` hours: that they lie in slots of `hours` hours, of which the scope has a part.
  * Absent `of`: as long as these.
  */
-export type InScope = (column: string, hours: number, of?: number) => string;
+export type SlotCondition = (column: string, hours: number, of?: number) => string;
 
 /**
  * A rule's query with the tables that it names: `receipt` and `line`, as usage and usage_line; `counted_hour`, the
@@ -59,7 +59,7 @@ export type InScope = (column: string, hours: number, of?: number) => string;
  * what slices have spent by these.
  */
 export function inScope(
-  sql: string | ((isInScope: InScope) => string),
+  sql: string | ((isInScope: SlotCondition) => string),
   { sealed, within, disbelieved, allSums = false }: Scope,
   dialect: Dialect,
 ): string {
@@ -70,7 +70,7 @@ export function inScope(
   // Of some days they are read first, by their time: a planner that wants an order would read all that are kept in it.
   const receipts = isAll ? "" : ` where ${among("settled_at", (ms) => timeOf(dialect, ms))}`;
   const hours = isAll ? "" : ` where ${among("hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
-  const isInScope: InScope = (column, length, of = length) => {
+  const isInScope: SlotCondition = (column, length, of = length) => {
     const first = (slot: number) => (slot * length) / of;
     const overlaps = spans.map(({ from, to }) =>
       both(
