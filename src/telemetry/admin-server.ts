@@ -35,23 +35,44 @@ export async function startAdminServer(
   tls?: ServerTls | undefined,
   door = new Door({ listener: "admin" }),
 ): Promise<AdminServer> {
+  const scrape = shareScrapes(registry);
   const handler: RequestListener = (request, response) => {
-    answer(request, response, registry, readiness).catch(() => response.destroy());
+    answer(request, response, scrape, readiness).catch(() => response.destroy());
   };
   const server = await startHttpServer(handler, address, { door, tls, setting: "listen.admin", ...patience });
   return { address: server.address, close: () => server.close(0) };
 }
 
+/** Reads all metrics once for all who ask meanwhile: many at once would keep everybody else waiting. */
+function shareScrapes(registry: Registry): Scrape {
+  let running: Promise<string> | undefined;
+  return {
+    contentType: registry.contentType,
+    read() {
+      running ??= registry.metrics().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+  };
+}
+
+/** The metrics as Prometheus reads them. */
+interface Scrape {
+  readonly contentType: string;
+  read(): Promise<string>;
+}
+
 async function answer(
   { url }: IncomingMessage,
   response: ServerResponse,
-  registry: Registry,
+  scrape: Scrape,
   readiness: Readiness,
 ): Promise<void> {
   switch (url) {
     case "/metrics":
-      response.setHeader("content-type", registry.contentType);
-      response.end(await registry.metrics());
+      response.setHeader("content-type", scrape.contentType);
+      response.end(await scrape.read());
       return;
     case "/livez":
       response.end("ok\n");

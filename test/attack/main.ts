@@ -64,9 +64,7 @@ async function takeTurn(service: Attacked, other: () => Promise<void>): Promise<
 async function judge({ name, what, shown }: Attack): Promise<Judged> {
   await using service = await startTarget();
   await using attacker = await Attacker.start();
-  for (let warm = 0; warm < 50; warm += 1) {
-    await service.honest();
-  }
+  await service.warmUp();
   const quiet = await takeTurn(service, async () => {});
   const before = await service.measure();
   const attacked = await takeTurn(service, () => attacker.attack(name, service.target, seconds * 1000));

@@ -17,8 +17,13 @@ export interface Attacked extends AsyncDisposable {
   measure(): Promise<Measured>;
   /** One request of an honest customer, of a network of its own. Returns the status. */
   honest(): Promise<number>;
+  /** Has the customer ask until the process has the memory that it works with: what it grows by later is the attack's. */
+  warmUp(): Promise<void>;
 }
 
+/** Requests before an attack, and how many of them at once. */
+const warmRequests = 4000;
+const warmAtOnce = 32;
 /** The honest customer's address. */
 const customer = "127.0.0.2";
 const model = "tollgate-sim/plain";
@@ -56,10 +61,16 @@ export async function startTarget(overload?: {
   const { http = "", console = "", connect = "", grpc = "", webhooks = "", admin = "" } = tollgate.addresses;
   const headers = { "content-type": "application/json", authorization: `Bearer ${honestKey}` };
   const body = JSON.stringify({ model, max_tokens: 1, messages: [{ role: "user", content: "hello" }] });
+  const honest = () =>
+    ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body, pieces: 2 });
   return {
     target: { addresses: { http, console, connect, grpc, webhooks, admin }, freeKey, managementKey },
-    honest: () =>
-      ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body, pieces: 2 }),
+    honest,
+    async warmUp() {
+      for (let asked = 0; asked < warmRequests; asked += warmAtOnce) {
+        await Promise.all(Array.from({ length: warmAtOnce }, honest));
+      }
+    },
     async measure() {
       const text = await (await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(30_000) })).text();
       const lines = text.split("\n");

@@ -108,6 +108,13 @@ describe.each(dialects)("on %s", (dialect) => {
   };
   const refund = async (reference: string, amount = 0, requestId = "refund", accountId = "") =>
     (await shop.payments.refundPayment({ accountId, reference, amountPicoUsd: usd(amount), requestId })).refunds;
+  const eventsOf = async (type: string) =>
+    (await createClient(EventsService, shop.operator).listEvents({ types: [type] })).events;
+  const toldFailures = () =>
+    eventually("the operator is told", async () => {
+      const events = await eventsOf("refund.failed");
+      return events.length > 0 ? events : undefined;
+    });
   /** Takes money by a refund outside of Stripe. */
   const takeByHand = (accountId: string, amount: number) =>
     shop.accounts.refund({ accountId, amountPicoUsd: usd(amount), reference: `spent ${accountId}` });
@@ -268,12 +275,23 @@ describe.each(dialects)("on %s", (dialect) => {
     expect((await shop.accounts.getAccount({ accountId })).account?.frozen).toBe(false);
   }, 60_000);
 
-  test("a refund that fails at the bank after all comes back", async () => {
+  test("a refund that fails at the bank after all comes back, and the operator is told once", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);
     await refund(reference, 10);
+    stripe.events.faults.times = 2;
     stripe.bank.failRefund([...stripe.state.refunds.keys()][0] ?? "");
     await hasBalance(shop, accountId, usd(25));
+    expect(await toldFailures()).toMatchObject([{ data: { amount_usd: "10.00", reference } }]);
+  }, 60_000);
+
+  test("a refund that fails at the bank after its account was closed is told to the operator", async () => {
+    const accountId = await shop.account();
+    const reference = await buy(accountId);
+    await shop.accounts.closeAccount({ accountId, requestId: "close" });
+    stripe.bank.failRefund([...stripe.state.refunds.keys()][0] ?? "");
+    await hasBalance(shop, accountId, usd(25));
+    expect(await toldFailures()).toMatchObject([{ accountId, data: { amount_usd: "25.00", reference } }]);
   }, 60_000);
 
   test("a dispute takes the money out, freezes the account once and tells the operator; won, it comes back", async () => {
@@ -285,8 +303,7 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(spent > 0n).toBe(true);
     await hasBalance(shop, accountId, -spent);
     expect((await shop.accounts.getAccount({ accountId })).account?.frozen).toBe(true);
-    const told = async () =>
-      (await createClient(EventsService, shop.operator).listEvents({ types: ["payment.disputed"] })).events.length;
+    const told = async () => (await eventsOf("payment.disputed")).length;
     await eventually("the operator is told", async () => (await told()) > 0);
     await shop.accounts.unfreezeAccount({ accountId });
     stripe.bank.decide(id, "won");

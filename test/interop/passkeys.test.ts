@@ -208,6 +208,12 @@ test("where nobody signs up, no passkey is made; who is invited waits for it; wi
   expect(made.session).toMatchObject({ accountId: "", memberRole: 0 });
   const { people, options } = calls(invited, made.token);
   expect(await outcomeOf(people.getPerson({}, options))).toBe("done");
+  const waiting = [
+    people.updatePerson({}, options),
+    people.listAccounts({}, options),
+    people.listPasskeys({}, options),
+  ];
+  expect(await Promise.all(waiting.map(outcomeOf))).toEqual(waiting.map(() => "PERMISSION_DENIED"));
   await using without = await serveModels(models, { site, sign_in: { passkeys: false } });
   const { sessions } = calls(without);
   expect((await sessions.getSignInOptions({})).passkeyHost).toBe("");

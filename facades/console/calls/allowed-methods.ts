@@ -12,7 +12,8 @@ export function allowedMethods(who: ConsoleRole): readonly DescMethod[] {
 
 function isAllowed(method: DescMethod, who: ConsoleRole): boolean {
   const needed = getOption(method, access);
-  if (who === "member" && (needed === Access.PERSON || getOption(method, member_role) > MemberRole.UNSPECIFIED)) {
+  const isForPeople = needed === Access.PERSON || needed === Access.ANY_PERSON;
+  if (who === "member" && (isForPeople || getOption(method, member_role) > MemberRole.UNSPECIFIED)) {
     return true;
   }
   const least = getOption(method, role) || Role.OWNER;

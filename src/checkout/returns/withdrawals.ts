@@ -1,3 +1,4 @@
+import { formatUsd } from "#lib/money/money.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -71,15 +72,24 @@ export class Withdrawals {
     }
   }
 
-  /** Brings withdrawn money into the ledger again, at the prices that it had. */
+  /** Brings withdrawn money into the ledger again, at the prices that it had. A refund that failed is announced. */
   async putBack(row: Withdrawal, problem: string): Promise<void> {
-    const { id, accountId, amount, state } = row;
+    const { storage, announce } = this.#deps;
+    const { id, accountId, paymentId, amount, state, kind } = row;
     const undoes = ledgerReference(row);
     if (amount > 0) {
       const reference = `undo:${undoes}`;
       await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(amount), reference, undoes });
     }
-    await this.move(id, state, { state: "returned", problem, askAt: null });
+    await inTransaction(storage, async (em) => {
+      const facts = { state: "returned", problem, askAt: null } as const;
+      const moved = await em.nativeUpdate(Withdrawal, { id, state }, facts);
+      if (moved > 0 && kind !== "dispute") {
+        const { reference } = await em.findOneOrFail(ProviderPayment, paymentId);
+        const data = { amount_usd: formatUsd(BigInt(amount)), reference: reference ?? "", problem };
+        await announce(em, { type: "refund.failed", accountId, data });
+      }
+    });
   }
 
   async get(id: string): Promise<Withdrawal> {

@@ -53,10 +53,10 @@ export const freeTier = z
     rpm: rpm.default(20).describe("The most requests a minute of an account that has unpaid money alone."),
     in_flight: rpm.optional().describe("The most requests that such an account may run at once. Default: as rpm."),
     for: z
-      .array(z.enum(["oidc", "email", "passkey"]))
+      .array(z.enum(["oidc", "email"]))
       .default(["oidc", "email"])
       .describe(
-        "The sign-ins of people who sign up by themselves that get the grant: oidc by a provider, email by a link, passkey. Each person and each verified e-mail address gets it once.",
+        "The sign-ins of people who sign up by themselves that get the grant: oidc by a provider, email by a link; a passkey alone gets none. Each person and each verified e-mail address gets it once.",
       ),
     a_day: z
       .int()

@@ -7,7 +7,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Next } from "#src/wire/grpc/apply-interceptors.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
-import { readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/required-access.ts";
+import { isForPeople, readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/required-access.ts";
 import { type Change, type ChangeFacts, changeKey } from "#src/wire/interceptors/changes/change.ts";
 import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
 import type { Caller, Principal } from "#src/wire/principal.ts";
@@ -59,7 +59,7 @@ export function recordChanges({ trail, trusts, logger, lost }: Dependencies): In
 
 /** Whether a call changes something: operators and members may make it, and readers may not. Public methods only read. */
 function isChange(method: DescMethod, principal: Principal): boolean {
-  if (readAccess(method) === Access.PERSON) {
+  if (isForPeople(readAccess(method))) {
     const changesNothing = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
     return !changesNothing && method.parent !== SessionsService; // to sign in or out is no change
   }

@@ -4,6 +4,8 @@ export const eventTypes = {
   "account.granted": "An account was given money, by an operator or as the free tier's grant.",
   "account.refunded": "Unspent paid money went back.",
   "payment.disputed": "A payment is disputed: its money was taken out, and the account is frozen.",
+  "refund.failed":
+    "A refund through the payment provider failed: its money is in the account again, a closed one, too.",
   "auto_top_up.declined": "The saved card of an account was declined.",
   "account.frozen": "An account was frozen: nothing new runs for it.",
   "account.unfrozen": "A frozen account runs again.",

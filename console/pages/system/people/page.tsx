@@ -14,7 +14,6 @@ export default function PeoplePage() {
     return (
       <Page title="People" lead="You have no account here yet: somebody who has one has to invite you.">
         <EnterInvitation />
-        <Passkeys />
       </Page>
     );
   }

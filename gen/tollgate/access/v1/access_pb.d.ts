@@ -69,7 +69,7 @@ export enum Access {
   MEMBER = 6,
 
   /**
-   * A person who signed in, with or without an account.
+   * A person who signed in and has an account open.
    *
    * @generated from enum value: ACCESS_PERSON = 7;
    */
@@ -81,6 +81,13 @@ export enum Access {
    * @generated from enum value: ACCESS_SESSION = 8;
    */
   SESSION = 8,
+
+  /**
+   * A person who signed in, with or without an account: what leads into one.
+   *
+   * @generated from enum value: ACCESS_ANY_PERSON = 9;
+   */
+  ANY_PERSON = 9,
 }
 
 /**

@@ -14,7 +14,7 @@ export declare const file_tollgate_people_v1_people_service: GenFile;
 
 /**
  * Manages the members of accounts. A person sees itself and the members of the account of its session; an owner changes
- * them. Every change is in the audit log.
+ * them. Every change is in the audit log. A person without an account sees itself and uses an invitation, alone.
  *
  * @generated from service tollgate.people.v1.PeopleService
  */

@@ -4,12 +4,16 @@ import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Operator, Principal } from "../../principal.ts";
-import { readMemberRole, readRole } from "./required-access.ts";
+import { isForPeople, readMemberRole, readRole } from "./required-access.ts";
 
 /** Throws PERMISSION_DENIED when a principal may not call a method. */
 export function demand(needed: Access, method: DescMethod, principal: Principal): void {
-  if (needed === Access.SESSION || needed === Access.PERSON) {
-    requireSession(needed, principal);
+  if (needed === Access.SESSION) {
+    requireSession(principal);
+    return;
+  }
+  if (isForPeople(needed)) {
+    requirePerson(needed, principal);
     return;
   }
   if (principal.kind === "caller" && principal.memberRole !== undefined) {
@@ -27,16 +31,24 @@ export function demand(needed: Access, method: DescMethod, principal: Principal)
   }
 }
 
-/** Throws PERMISSION_DENIED for a credential that is no session, or no person's. */
-function requireSession(needed: Access, principal: Principal): void {
-  const isPerson = principal.kind === "caller" && principal.personId !== undefined;
-  if (needed === Access.PERSON ? !isPerson : principal.sessionId === undefined) {
-    throw failure(
-      Reason.PERMISSION_DENIED,
-      `This call is for sessions of ${needed === Access.PERSON ? "people who signed in" : "the console"}.`,
-    );
+/** Throws PERMISSION_DENIED for a credential that is no session. */
+function requireSession(principal: Principal): void {
+  if (principal.sessionId === undefined) {
+    throw failure(Reason.PERMISSION_DENIED, "This call is for sessions of the console.");
   }
 }
+
+/** Throws PERMISSION_DENIED for a credential that is no person's, and for a person who needs an account and has none. */
+function requirePerson(needed: Access, principal: Principal): void {
+  if (principal.kind !== "caller" || principal.personId === undefined) {
+    throw failure(Reason.PERMISSION_DENIED, "This call is for sessions of people who signed in.");
+  }
+  if (needed === Access.PERSON && principal.accountId === "") {
+    throw failure(Reason.PERMISSION_DENIED, withoutAccount);
+  }
+}
+
+const withoutAccount = "You have no account here: use an invitation first.";
 
 /** Throws PERMISSION_DENIED for a method that a member of this role may not call: the contract's member role decides. */
 function requireMember(method: DescMethod, needed: Access, held: MemberRole, isPerson: boolean): void {
@@ -50,7 +62,7 @@ function requireMember(method: DescMethod, needed: Access, held: MemberRole, isP
 function explainMember(needed: Access, least: MemberRole, held: MemberRole, isPerson: boolean): string {
   const who = isPerson ? "A member's session" : "A management key";
   if (held === MemberRole.UNSPECIFIED) {
-    return "You have no account here: use an invitation first.";
+    return withoutAccount;
   }
   if (least === MemberRole.UNSPECIFIED) {
     return needed === Access.CALLER
@@ -73,6 +85,7 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
       return true;
     case Access.MEMBER: // members are asked for their role before
     case Access.PERSON: // asked for before, as sessions are
+    case Access.ANY_PERSON:
     case Access.SESSION:
     case Access.UNSPECIFIED: // a method without a declaration
       return false;

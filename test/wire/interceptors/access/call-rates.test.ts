@@ -104,6 +104,7 @@ function admittedBy(method: DescMethod): (Principal | undefined)[] {
       return [key("a"), ...members];
     case Access.MEMBER:
     case Access.PERSON:
+    case Access.ANY_PERSON:
     case Access.SESSION:
       return [owner];
     default:

@@ -82,8 +82,8 @@ describe.each(routes)("over %s", (_name, open) => {
   test.each([
     ["viewer", MemberRole.VIEWER, []],
     ["developer", MemberRole.DEVELOPER, []],
-    ["person", MemberRole.OWNER, [Access.PERSON, Access.SESSION]],
-    ["homeless", MemberRole.UNSPECIFIED, [Access.PERSON, Access.SESSION]],
+    ["person", MemberRole.OWNER, [Access.PERSON, Access.ANY_PERSON, Access.SESSION]],
+    ["homeless", MemberRole.UNSPECIFIED, [Access.ANY_PERSON, Access.SESSION]],
   ])("a %s opens what its role may, of all methods that are not public", async (name, role, more: Access[]) => {
     const closed = services
       .flatMap(({ methods }) => methods)
