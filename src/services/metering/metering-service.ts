@@ -60,7 +60,7 @@ export function createMeteringService({
 
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return withAge(context, await listRequests(storage, { ...request, accountId }));
+      return withAge(context, await listRequests(storage, { ...request, accountId }, archives));
     },
 
     async listMonths({ accountId, month }, context) {
