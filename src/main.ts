@@ -1,7 +1,7 @@
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { hideSqliteWarning } from "#lib/workarounds/sqlite-warning.ts";
 import { run, stays } from "./cli/program.ts";
-import { endWithReader } from "./cli/shared/closed-pipe.ts";
+import { endWithReader, outliveReader } from "./cli/shared/closed-pipe.ts";
 import { processIo } from "./cli/shared/io.ts";
 
 // A launcher that was killed cannot pass on that it was: its end is this process's end.
@@ -14,8 +14,9 @@ hideSqliteWarning();
 const args = process.argv.slice(2);
 if (stays(args)) {
   keepYoungSpaceSmall(); // before it loads what it needs
+  outliveReader();
 } else {
-  endWithReader(); // a service outlives whoever reads its log
+  endWithReader();
 }
 const code = await run(args, processIo);
 // Parts that started before another failed must not keep the process alive; success runs on or ends by itself.

@@ -4,7 +4,16 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Command } from "commander";
 import { createProgram } from "#src/cli/program.ts";
-import { createSite, freePorts, program, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  createSite,
+  freeBasePort,
+  freePorts,
+  program,
+  type Site,
+  startTollgate,
+  type Tollgate,
+} from "../support/tollgate.ts";
 
 // What `tollgate … | head -1` leaves of a command: nothing. Of each group of commands those that need no argument are tried, as
 // programs of their own, for only those have a pipe.
@@ -107,3 +116,26 @@ const fullDisk = "/dev/full";
     notes: "tollgate: the answer cannot be written: ENOSPC: no space left on device, write\n",
   });
 });
+
+(existsSync(fullDisk) ? test : test.skip).each(["json", "pretty"])(
+  "a service whose log (%s) has no room on its disk serves all the same, and ends in order",
+  async (format) => {
+    const other = await createSite();
+    const full = openSync(fullDisk, "w");
+    const base = await freeBasePort();
+    const child = spawn(process.execPath, [program, "serve", "--port", String(base), "--log", format], {
+      ...{ cwd: other.folder, env: other.env },
+      stdio: ["ignore", full, "ignore"],
+    });
+    const ended = once(child, "close");
+    await eventually("it is ready", async () => {
+      const response = await fetch(`http://127.0.0.1:${base + 4}/readyz`).catch(() => undefined);
+      return response?.ok;
+    });
+    child.kill("SIGTERM");
+    expect((await ended)[0]).toBe(0);
+    closeSync(full);
+    await other.remove();
+  },
+  60_000,
+);

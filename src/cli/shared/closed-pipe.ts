@@ -1,3 +1,9 @@
+/** Lets a service outlive whoever reads what it prints, and a disk that has no room for it. */
+export function outliveReader(): void {
+  process.stdout.on("error", () => {});
+  process.stderr.on("error", () => {});
+}
+
 /**
  * Ends the process without a word once nobody reads its answer, as with `tollgate … | head -1`, and with one where the answer
  * cannot be written, as to a full disk. Notes that nobody reads are lost, and the command ends as it would have.

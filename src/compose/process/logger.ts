@@ -28,6 +28,27 @@ function gatheringOutput(): GatheredLines {
   const handOver = () => lines.handOver();
   process.on("beforeExit", handOver).on("exit", handOver);
   const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, minLength: gathering.length });
+  outliveFullDisk(output);
   const lines = new GatheredLines(output, gathering, systemClock);
   return lines;
+}
+
+/**
+ * A full disk costs lines of the log, and never the process: the output tries again with the next lines. At the end of the
+ * process it would try for ever.
+ */
+function outliveFullDisk(output: ReturnType<typeof pino.destination>): void {
+  const flushSync = output.flushSync.bind(output);
+  let isFull = false;
+  output.on("error", () => {
+    isFull = true;
+  });
+  output.on("write", () => {
+    isFull = false;
+  });
+  output.flushSync = () => {
+    if (!isFull) {
+      flushSync();
+    }
+  };
 }
