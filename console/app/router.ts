@@ -6,6 +6,9 @@ const location = signal(readLocation());
 /** The current path, without the origin. */
 export const path = computed(() => location.value.path);
 
+/** The current path and query string, as a link has them. */
+export const address = computed(() => location.value.address);
+
 /** The current query string. */
 export const query = computed(() => new URLSearchParams(location.value.search));
 
@@ -76,9 +79,9 @@ function isOurs(link: HTMLAnchorElement, event: MouseEvent): boolean {
   return isPlain && isPage && link.getAttribute("href")?.startsWith("/") === true && !event.defaultPrevented;
 }
 
-function readLocation(): { readonly path: string; readonly search: string } {
+function readLocation(): { readonly path: string; readonly search: string; readonly address: string } {
   const { pathname, search } = window.location;
-  return { path: decode(pathname), search };
+  return { path: decode(pathname), search, address: pathname + search };
 }
 
 /** A readable path. A path that is not UTF-8 stays encoded and matches no page. */

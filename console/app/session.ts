@@ -3,7 +3,7 @@ import { siteName } from "../contract/site.ts";
 import { makePasskey, type Offer, usePasskey } from "../parts/people/passkeys.ts";
 import { reach, reachAtLast } from "./connection.ts";
 import { takeNextPage } from "./next-page.ts";
-import { navigate, path } from "./router.ts";
+import { address, navigate, path } from "./router.ts";
 
 /** Who is signed in, from `GET /session`. */
 export interface Session {
@@ -119,12 +119,12 @@ export async function signOut(why = ""): Promise<void> {
   navigate("/sign-in");
 }
 
-/** A call was refused because the session has ended: goes to the sign-in page, which leads back to this page. */
+/** A call was refused because the session has ended: goes to the sign-in page, which leads back to this page and its filters. */
 export function sessionEnded(): void {
   if (session.peek()) {
     farewell.value = "";
     session.value = null;
-    navigate(`/sign-in?next=${encodeURIComponent(path.peek())}`, { replace: true });
+    navigate(`/sign-in?next=${encodeURIComponent(address.peek())}`, { replace: true });
   }
 }
 

@@ -63,11 +63,14 @@ test("a customer sees its own account by its key, and nobody else's by any page"
 });
 
 test("an account is found by a part of its name, and why a request was refused by its id", async () => {
-  const { account, reason, listed, spent } = await findThings(stage);
+  const { account, reason, listed, spent, typed, changes, isServerAlone } = await findThings(stage);
   expect(account).toBe(`${stage.origin}/accounts/ID`);
   expect(reason).toMatch(/^account frozen The account is frozen\. Ask the operator/);
   expect(listed).toEqual(["account frozen"]);
   expect(spent).toMatch(/^\$0\.0000\d+$/);
+  expect(typed).toEqual(["corvid w", "corvid w", "Ada Lovelace"]);
+  expect(changes).toEqual(["Freeze account", "Create account"]);
+  expect(isServerAlone).toBe(true);
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {
@@ -143,7 +146,7 @@ test("an owner steers endpoints, operators and sessions in the settings, and pag
     "The operator's token is revoked.",
   ]);
   expect(received).toEqual(expect.arrayContaining(["webhook.test"]));
-  expect([revoked, ended]).toEqual(["Revoked", "/sign-in"]);
+  expect([revoked, ended]).toEqual(["Revoked", "/sign-in to /requests?outcome=refused"]);
   expect(sources).toEqual([
     "The model was found at the start: no file has it. tollgate init --server URL writes one.",
     "The list of servers was found at the start: no file has it. tollgate init --server URL writes one.",

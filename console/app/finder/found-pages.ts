@@ -9,7 +9,7 @@ export function pageOfFound({ kind, id, accountId }: Found): string {
     case "model":
       return `/models/${id}`;
     case "server":
-      return "/fleet";
+      return `/fleet?${new URLSearchParams({ find: id })}`;
     case "key":
       return isCustomer.value ? "/keys" : `/keys?account=${accountId}`;
     default:

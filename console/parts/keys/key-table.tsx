@@ -13,8 +13,8 @@ import { RotateKey } from "./rotate-key.tsx";
 interface Props {
   readonly rows: readonly ApiKey[];
   readonly onChanged: () => void;
-  /** Whether they are of several accounts, to whose keys their names lead. */
-  readonly isOfAll?: boolean;
+  /** The names of their accounts by id, where they are of several. Empty: it has none. */
+  readonly accounts?: ReadonlyMap<string, string>;
 }
 
 interface Open {
@@ -23,7 +23,7 @@ interface Open {
 }
 
 /** The keys with their limits and how much of them is used. */
-export function KeyTable({ rows, onChanged, isOfAll = false }: Props) {
+export function KeyTable({ rows, onChanged, accounts }: Props) {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const close = () => setOpen(undefined);
   const done = () => {
@@ -48,7 +48,12 @@ export function KeyTable({ rows, onChanged, isOfAll = false }: Props) {
           {
             name: "Name",
             isHeader: true,
-            show: (key) => (isOfAll ? <AccountLink apiKey={key} /> : <Name text={key.name} />),
+            show: (key) => (
+              <div class="two-lines">
+                <Name text={key.name} />
+                {accounts && <AccountLink id={key.accountId} name={accounts.get(key.accountId) ?? ""} />}
+              </div>
+            ),
           },
           { name: "Key", show: (key) => <code>{`${key.prefix}…${key.last4}`}</code> },
           { name: "State", show: (key) => <KeyState apiKey={key} /> },
@@ -68,11 +73,11 @@ function Name({ text }: { readonly text: string }) {
   return text === "" ? <span class="muted">no name</span> : <Clip text={text} isShort />;
 }
 
-/** The name of a key among those of several accounts leads to the keys of its own. */
-function AccountLink({ apiKey }: { readonly apiKey: ApiKey }) {
+/** The account of a key leads to all of its keys. */
+function AccountLink({ id, name }: { readonly id: string; readonly name: string }) {
   return (
-    <a href={`/keys?account=${apiKey.accountId}`}>
-      <Name text={apiKey.name} />
+    <a class="small" href={`/keys?account=${id}`}>
+      <Clip text={name || id} isShort />
     </a>
   );
 }

@@ -4,6 +4,7 @@ import { isCustomer, mayChangeKeys } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
+import { loadAccountNames } from "../account/account-names.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Section } from "../frame/page.tsx";
@@ -15,6 +16,12 @@ interface Props {
   readonly accountId: string;
 }
 
+/** A key and, among those of several accounts, the account's name. */
+interface Row {
+  readonly apiKey: ApiKey;
+  readonly account: string;
+}
+
 /** The keys of an account, or of all with the last used first, and the actions on them. */
 export function Keys({ accountId }: Props) {
   const [isCreating, setCreating] = useState(false);
@@ -22,13 +29,15 @@ export function Keys({ accountId }: Props) {
   const isWhole = accountId === "" || isId(accountId);
   const isAll = accountId === "" && !isCustomer.value;
   const changed = () => setVersion((before) => before + 1);
-  const pages = usePages<ApiKey>(
+  const pages = usePages<Row>(
     async (pageToken, signal) => {
       if (!isWhole) {
         return { rows: [], next: "" };
       }
-      const answer = await accounts.listKeys({ accountId, pageToken, pageSize: 100 }, { signal });
-      return { rows: answer.keys, next: answer.nextPageToken };
+      const { keys, nextPageToken } = await accounts.listKeys({ accountId, pageToken, pageSize: 100 }, { signal });
+      const names = await loadAccountNames(isAll ? keys.map((key) => key.accountId) : [], signal);
+      const rows = keys.map((apiKey) => ({ apiKey, account: names.get(apiKey.accountId) ?? "" }));
+      return { rows, next: nextPageToken };
     },
     [accountId],
     version,
@@ -50,7 +59,11 @@ export function Keys({ accountId }: Props) {
           rows.length === 0 ? (
             <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
           ) : (
-            <KeyTable rows={isAll ? rows : newestFirst(rows)} isOfAll={isAll} onChanged={changed} />
+            <KeyTable
+              rows={isAll ? keysOf(rows) : newestFirst(keysOf(rows))}
+              onChanged={changed}
+              {...(isAll && { accounts: new Map(rows.map(({ apiKey, account }) => [apiKey.accountId, account])) })}
+            />
           )
         }
       </Answer>
@@ -58,6 +71,10 @@ export function Keys({ accountId }: Props) {
       {isCreating && <CreateKey accountId={accountId} onClose={() => setCreating(false)} onCreated={changed} />}
     </Section>
   );
+}
+
+function keysOf(rows: readonly Row[]): readonly ApiKey[] {
+  return rows.map(({ apiKey }) => apiKey);
 }
 
 /** Keys that are not revoked come first, then revoked ones, each newest first. */

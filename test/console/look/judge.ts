@@ -87,6 +87,7 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     "audit",
     "settings",
     "requests",
+    "keys",
   ];
   return [
     ...plain.map((page) => `/${page}`),

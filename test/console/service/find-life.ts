@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import type { Stage } from "../stage/stage.ts";
 
 interface Life {
@@ -9,6 +10,12 @@ interface Life {
   readonly listed: readonly string[];
   /** What the account spent in 30 days, as the list of those who spent most shows it. */
   readonly spent: string;
+  /** What stands in fields after a name with a space was typed into them. */
+  readonly typed: readonly string[];
+  /** The changes that the audit shows of the account alone. */
+  readonly changes: readonly string[];
+  /** Whether the fleet shows the server that was found, alone. */
+  readonly isServerAlone: boolean;
 }
 
 /** Finds an account by a part of its name, and why a request of it was refused by the request's id. */
@@ -60,6 +67,30 @@ export async function findThings(stage: Stage): Promise<Life> {
   const spent = (await first.textContent()) ?? "";
   await page.getByLabel("Order").selectOption("last-use");
   await page.getByText("last used first").waitFor();
+  const typed = [
+    await typeInto(page, "/keys", "Keys of", "corvid w"),
+    await typeInto(page, "/requests", "Account", "corvid w"),
+    await typeInto(page, "/audit", "Who", "Ada Lovelace"),
+  ];
+  await page.goto(`/audit?target=${accountId}`);
+  const changed = page.getByRole("table", { name: "Changes" }).locator("tbody td:nth-child(3)");
+  await changed.first().waitFor();
+  const changes = await changed.allInnerTexts();
+  const servers = (await tollgate.admin("servers", "list")) as { id: string; url: string }[];
+  const server = servers.find(({ id }) => id.endsWith("/plain")) ?? { id: "", url: "" };
+  await find(server.id, /server/);
+  await page.waitForURL("**/fleet?find=*");
+  const rows = page.getByRole("table", { name: "Inference servers" }).locator("tbody tr");
+  await rows.first().waitFor();
+  const isServerAlone = (await rows.count()) === 1;
   await context.close();
-  return { spent, account: account.replace(accountId, "ID"), reason, listed };
+  return { typed, changes, isServerAlone, spent, account: account.replace(accountId, "ID"), reason, listed };
+}
+
+/** Types a text letter by letter, and returns what the field holds then. */
+async function typeInto(page: Page, path: string, label: string, text: string): Promise<string> {
+  await page.goto(path);
+  const field = page.getByLabel(label, { exact: true });
+  await field.pressSequentially(text);
+  return field.inputValue();
 }

@@ -67,7 +67,7 @@ export async function steerBySettings(stage: Stage): Promise<Life> {
   return { said, received: receiver.received.map(({ event }) => event.type), revoked, ended, sources };
 }
 
-/** Ends the session of an operator. Returns where its next page is. */
+/** Ends the session of an operator who looks at a filtered list. Returns where its next page is. */
 async function endSession(
   stage: Stage,
   page: Page,
@@ -80,10 +80,12 @@ async function endSession(
   await other.page.getByLabel("Operator token").fill(token);
   await other.page.getByRole("button", { name: "Sign in", exact: true }).click();
   await other.page.waitForURL("**/overview");
+  await other.page.goto("/requests?outcome=refused");
+  await other.page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
   await page.reload();
   await end(page.getByRole("table", { name: "Sessions" }).getByRole("row").filter({ hasText: "Murray" }));
-  await other.page.goto("/settings");
   await other.page.waitForURL(/\/sign-in/);
+  const { pathname, searchParams } = new URL(other.page.url());
   await other.context.close();
-  return new URL(other.page.url()).pathname;
+  return `${pathname} to ${searchParams.get("next")}`;
 }

@@ -17,9 +17,9 @@ export default function KeysPage() {
   return (
     <Page title="Keys" lead="Programs send a key with each request. Its limits hold over all replicas together.">
       <div class="filter">
-        <AccountField label="Keys of" value={accountId} onInput={(account) => setQuery({ account: account.trim() })} />
+        <AccountField label="Keys of" value={accountId} onInput={(account) => setQuery({ account })} />
       </div>
-      <Keys accountId={accountId} />
+      <Keys accountId={accountId.trim()} />
     </Page>
   );
 }

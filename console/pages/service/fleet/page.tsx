@@ -1,5 +1,5 @@
-import { useState } from "preact/hooks";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { query as address, setQuery } from "../../../app/router.ts";
 import { catalogue } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
@@ -22,10 +22,10 @@ interface Fleet {
   readonly cores: number;
 }
 
-/** The inference servers: their state and their load. */
+/** The inference servers: their state and their load. What is looked for among them is in the address. */
 export default function FleetPage() {
   const query = useQuery(load, [], refreshMs);
-  const [sought, setSought] = useState("");
+  const sought = address.value.get("find") ?? "";
   return (
     <Page title="Fleet" lead={query.data && summarize(query.data)}>
       <Answer query={query}>
@@ -37,13 +37,13 @@ export default function FleetPage() {
             </Empty>
           ) : (
             <>
-              {servers.length > atAGlance && (
+              {(servers.length > atAGlance || sought !== "") && (
                 <div class="filter">
                   <Field
                     label="Find a server"
                     name="find"
                     value={sought}
-                    onInput={setSought}
+                    onInput={(find) => setQuery({ find })}
                     placeholder="part of its address, model, engine or state"
                   />
                 </div>
@@ -74,8 +74,8 @@ function needsEye({ state, breaker, avoidedElsewhere }: Server): boolean {
   return state === ServerState.UNHEALTHY || breaker !== BreakerState.CLOSED || avoidedElsewhere > 0;
 }
 
-function isFound({ url, model, engine, state }: Server, sought: string): boolean {
-  return `${url} ${model} ${engine} ${ServerState[state]}`.toLowerCase().includes(sought.trim().toLowerCase());
+function isFound({ id, url, model, engine, state }: Server, sought: string): boolean {
+  return `${id} ${url} ${model} ${engine} ${ServerState[state]}`.toLowerCase().includes(sought.trim().toLowerCase());
 }
 
 function summarize({ servers, cores }: Fleet): string {

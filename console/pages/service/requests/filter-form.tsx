@@ -1,10 +1,10 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { setQuery } from "../../../app/router.ts";
 import { isCustomer } from "../../../app/session.ts";
-import { fromLocalTime, toLocalTime } from "../../../format/time.ts";
 import { useQuery } from "../../../parts/calls/use-query.ts";
 import { Name } from "../../../parts/figures/name.tsx";
 import { AccountField } from "../../../parts/forms/account-field.tsx";
+import { EndFields } from "../../../parts/forms/ends.tsx";
 import { Field, Select } from "../../../parts/forms/field.tsx";
 import { loadKeyNames } from "../../../parts/keys/key-names.ts";
 import { type Filters, outcomeOptions } from "./filters.ts";
@@ -19,11 +19,7 @@ const reasonOptions = [
 
 /** The filters of the list. They are in the address. */
 export function FilterForm({ filters }: { readonly filters: Filters }) {
-  const set = (name: keyof Filters) => (value: string) => setQuery({ [name]: value.trim() });
-  const time = (name: "from" | "to") => ({
-    ...{ name, type: "datetime-local" as const, value: toField(filters[name]) },
-    onInput: (text: string) => set(name)(fromLocalTime(text)?.toISOString() ?? ""),
-  });
+  const set = (name: keyof Filters) => (value: string) => setQuery({ [name]: value });
   return (
     <div class="fields filter across-page">
       <Select label="Ended" name="outcome" value={filters.outcome} options={outcomeOptions} onChange={set("outcome")} />
@@ -35,11 +31,10 @@ export function FilterForm({ filters }: { readonly filters: Filters }) {
         isCode
         value={filters.key}
         onInput={set("key")}
-        hint={<KeyHint id={filters.key} />}
+        hint={<KeyHint id={filters.key.trim()} />}
       />
       <Field label="Model" name="model" value={filters.model} onInput={set("model")} />
-      <Field label="From" {...time("from")} />
-      <Field label="Until" {...time("to")} />
+      <EndFields ends={filters} />
     </div>
   );
 }
@@ -49,9 +44,4 @@ function KeyHint({ id }: { readonly id: string }) {
   const { data } = useQuery((signal) => loadKeyNames([id], signal), [id]);
   const name = data?.get(id);
   return name === undefined ? "The key's id." : <Name text={name} />;
-}
-
-function toField(text: string): string {
-  const date = new Date(text);
-  return Number.isNaN(date.getTime()) ? "" : toLocalTime(date);
 }

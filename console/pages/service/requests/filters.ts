@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type ListRequestsRequestSchema, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
+import { toTimes } from "../../../parts/forms/ends.tsx";
 
 /** The names of the filters in the address. */
 export const filterNames = ["outcome", "reason", "account", "key", "model", "from", "to"] as const;
@@ -20,18 +21,12 @@ export function readFilters(query: URLSearchParams): Filters {
   return Object.fromEntries(filterNames.map((name) => [name, query.get(name) ?? ""])) as Filters;
 }
 
-/** What the core is asked. A time that is none filters nothing. */
+/** What the core is asked, without spaces around what was typed. A time that is none filters nothing. */
 export function toRequest(filters: Filters): MessageInitShape<typeof ListRequestsRequestSchema> {
-  const { outcome, reason, account, key, model, from, to } = filters;
+  const { outcome, reason, account, key, model } = filters;
   return {
-    ...{ reason, model, accountId: account, keyId: key },
+    ...{ reason, model: model.trim(), accountId: account.trim(), keyId: key.trim() },
     outcome: outcomes[outcome] ?? RequestOutcome.UNSPECIFIED,
-    ...toTime("from", from),
-    ...toTime("to", to),
+    ...toTimes(filters),
   };
-}
-
-function toTime(name: "from" | "to", text: string) {
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? {} : { [name]: { seconds: BigInt(Math.floor(ms / 1000)), nanos: 0 } };
 }

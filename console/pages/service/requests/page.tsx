@@ -20,7 +20,7 @@ const mostExported = 10_000;
 export default function RequestsPage() {
   const filters = readFilters(query.value);
   const asked = toRequest(filters);
-  const isNamed = !isCustomer.value && filters.account === "";
+  const isNamed = !isCustomer.value && asked.accountId === "";
   const pages = usePages<Row>(async (pageToken, signal) => {
     const answer = await metering.listRequests({ ...asked, pageToken, pageSize }, { signal });
     const ids = isNamed ? answer.requests.map(({ accountId }) => accountId) : [];

@@ -1,4 +1,5 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { query, setQuery } from "../../../app/router.ts";
 import { isCustomer } from "../../../app/session.ts";
 import { audit } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
@@ -6,6 +7,8 @@ import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
+import { EndFields, toTimes } from "../../../parts/forms/ends.tsx";
+import { Field } from "../../../parts/forms/field.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
 import { Change } from "./change.tsx";
 import { loadNames, type Names } from "./names.ts";
@@ -17,13 +20,23 @@ interface Row {
   readonly names: Names;
 }
 
+/** The names of the filters in the address. */
+const filterNames = ["from", "to", "operator", "target"] as const;
+type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
+
 /** Who changed what, and when. */
 export default function AuditPage() {
+  const filters = Object.fromEntries(filterNames.map((name) => [name, query.value.get(name) ?? ""])) as Filters;
+  const asked = { operator: filters.operator.trim(), target: filters.target.trim(), ...toTimes(filters) };
   const pages = usePages<Row>(async (pageToken, signal) => {
-    const { auditEvents, nextPageToken } = await audit.listAuditEvents({ pageToken, pageSize: 50 }, { signal });
+    const { auditEvents, nextPageToken } = await audit.listAuditEvents(
+      { ...asked, pageToken, pageSize: 50 },
+      { signal },
+    );
     const names = await loadNames(auditEvents, signal);
     return { rows: auditEvents.map((event) => ({ event, names })), next: nextPageToken };
-  }, []);
+  }, Object.values(filters));
+  const isFiltered = Object.values(filters).some((filter) => filter !== "");
   return (
     <Page
       title="Audit"
@@ -33,9 +46,12 @@ export default function AuditPage() {
           : "Every change that was made. Rows are written once; the database refuses to change them."
       }
     >
+      <FilterForm filters={filters} />
       <Answer query={pages}>
         {(rows) =>
-          rows.length === 0 ? (
+          rows.length === 0 && isFiltered ? (
+            <Empty title="No change is like that">Take a filter away.</Empty>
+          ) : rows.length === 0 ? (
             <Empty title="Nothing was changed yet">A top-up, a new key or a price would be the first row.</Empty>
           ) : (
             <Changes rows={rows} />
@@ -44,6 +60,25 @@ export default function AuditPage() {
       </Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "change")} />
     </Page>
+  );
+}
+
+/** The filters of the list. They are in the address. */
+function FilterForm({ filters }: { readonly filters: Filters }) {
+  const set = (name: keyof Filters) => (value: string) => setQuery({ [name]: value });
+  return (
+    <div class="fields filter across-page">
+      <Field label="Who" name="operator" value={filters.operator} onInput={set("operator")} hint="The whole name." />
+      <Field
+        label="Target"
+        name="target"
+        isCode
+        value={filters.target}
+        onInput={set("target")}
+        hint="The id of an account, a key or a model."
+      />
+      <EndFields ends={filters} />
+    </div>
   );
 }
 
