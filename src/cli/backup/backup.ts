@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { keepFilePrivate } from "#lib/files/private-files.ts";
 import { copyMoment } from "#src/storage/orm/copy.ts";
@@ -13,6 +14,9 @@ import { findPlace } from "./place.ts";
 export async function backup(to: string, config: string | undefined, io: Io): Promise<DocumentRow> {
   if (existsSync(to)) {
     throw new Error(`${to} is there already: name another file`);
+  }
+  if (!existsSync(dirname(to))) {
+    throw new Error(`there is no folder ${dirname(to)}: make it, or name a file elsewhere`);
   }
   const { url, file } = await findPlace(config, io);
   const draft = `${to}.${process.pid}`;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Account } from "#src/storage/entities/account.ts";
 import { copyMoment } from "#src/storage/orm/copy.ts";
@@ -19,6 +19,7 @@ export async function restore(from: string, config: string | undefined, io: Io):
   if (file !== undefined) {
     return restoreFile(from, file, dataDir);
   }
+  await requireDatabase(from);
   const draft = join(dataDir, `restoring-${process.pid}.db`);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await copyFile(from, draft); // opening it brings its schema up to date, which the backup itself is kept from
@@ -34,12 +35,30 @@ export async function restore(from: string, config: string | undefined, io: Io):
   }
 }
 
+/** Throws unless it is a file that begins as those of SQLite do. */
+async function requireDatabase(path: string): Promise<void> {
+  const beginning = "SQLite format 3\0";
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(beginning.length), 0, beginning.length, 0);
+    if (buffer.toString("latin1") === beginning) {
+      return;
+    }
+  } catch {
+    // a folder
+  } finally {
+    await file.close();
+  }
+  throw new Error(`${path} is no backup: tollgate backup writes a file of SQLite`);
+}
+
 async function restoreFile(from: string, file: string, dataDir: string): Promise<DocumentRow> {
   for (const there of [file, join(dataDir, "cores")]) {
     if (existsSync(there)) {
       throw new Error(`${there} is there already: restore into an empty data directory`);
     }
   }
+  await requireDatabase(from);
   const draft = `${file}.${process.pid}`;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await copyFile(from, draft);

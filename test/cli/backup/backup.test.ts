@@ -84,6 +84,20 @@ describe.each(dialects)("a backup of %s", (from) => {
   );
 });
 
+test.each(dialects)("what is no backup, and a folder that is not there, are told by name (%s)", async (dialect) => {
+  const site = await makeSite(dialect, newDatabase);
+  const text = join(site.folder, "notes.txt");
+  await writeFile(text, "hello");
+  for (const wrong of [text, site.folder]) {
+    const { code, notes } = await runHere(["restore", wrong], site.env);
+    expect([code, notes]).toEqual([1, `tollgate: ${wrong} is no backup: tollgate backup writes a file of SQLite`]);
+  }
+  const nowhere = join(site.folder, "no", "folder");
+  const { code, notes } = await runHere(["backup", join(nowhere, "backup.db")], site.env);
+  expect([code, notes]).toEqual([1, `tollgate: there is no folder ${nowhere}: make it, or name a file elsewhere`]);
+  expect(existsSync(nowhere)).toBe(false);
+});
+
 test("a data directory that is not empty is left as it is", async () => {
   const site = await makeSite("sqlite", newDatabase);
   await mkdir(join(site.folder, "data", "cores"), { recursive: true });
