@@ -63,12 +63,14 @@ function isChange(method: DescMethod, principal: Principal): boolean {
     const changesNothing = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
     return !changesNothing && method.parent !== SessionsService; // to sign in or out is no change
   }
-  if (principal.kind === "caller") {
-    return principal.memberRole !== undefined && readMemberRole(method) > MemberRole.VIEWER;
-  }
   const needed = readAccess(method);
   const isForOperators = needed === Access.OPERATOR || needed === Access.CALLER_OR_OPERATOR;
-  return isForOperators && readRole(method) > Role.READER;
+  if (!isForOperators || readRole(method) <= Role.READER) {
+    return false; // an owner's own lists, such as of invoices, are read by operators who change nothing
+  }
+  return (
+    principal.kind !== "caller" || (principal.memberRole !== undefined && readMemberRole(method) > MemberRole.VIEWER)
+  );
 }
 
 function readHead(request: UnaryRequest, principal: Principal, trusts: TrustsPeer) {

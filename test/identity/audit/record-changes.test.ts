@@ -12,6 +12,7 @@ import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { readAccess, readRole } from "#src/wire/interceptors/access/required-access.ts";
 import { noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import { isSecret } from "#src/wire/interceptors/changes/public-json.ts";
+import type { Principal } from "#src/wire/principal.ts";
 
 const operator = { kind: "operator", id: "o1", name: "Ada", role: Role.OWNER } as const;
 
@@ -53,7 +54,7 @@ function setUp(fail = false) {
     },
   });
   const as =
-    (principal: typeof operator | { kind: "caller"; accountId: string; keyId: string }): Interceptor =>
+    (principal: Principal): Interceptor =>
     (next) =>
     (request) => {
       request.contextValues.set(principalKey, principal);
@@ -88,6 +89,23 @@ test("every method that changes something is noted once, and none that reads", a
   expect(expected.length).toBeGreaterThan(17);
   expect(noted.map(({ method }) => method).sort()).toEqual(expected.sort());
   expect(expected).not.toContain("tollgate.catalogue.v1.CatalogueService/ListModels");
+});
+
+test("of what only owners and developers of an account may call, what reads alone is not noted", async () => {
+  const { noted, record, as } = setUp();
+  const owner = { kind: "caller", accountId: "a", keyId: "", personId: "p", memberRole: MemberRole.OWNER } as const;
+  for (const service of await services()) {
+    const answers = Object.fromEntries(
+      service.methods.map((method) => [method.localName, () => create(method.output)]),
+    );
+    const transport = createDirectTransport([registration(service, answers as never)], [as(owner), record]);
+    for (const method of service.methods.filter(({ methodKind }) => methodKind === "unary")) {
+      await transport.unary(method as never, undefined, undefined, {}, create(method.input) as never);
+    }
+  }
+  const names = noted.map(({ method }) => method.split("/")[1] ?? "");
+  expect(names).toEqual(expect.arrayContaining(["CreateKey", "SetMemberRole", "CreateCheckout", "CloseAccount"]));
+  expect(names.filter((name) => /^(List|Get|Find|Count)/.test(name))).toEqual([]);
 });
 
 test("no field that carries a secret reaches the log", async () => {
