@@ -122,7 +122,7 @@ export async function signOut(why = ""): Promise<void> {
 /** A call was refused because the session has ended: goes to the sign-in page, which leads back to this page. */
 export function sessionEnded(): void {
   if (session.peek()) {
-    farewell.value = "";
+    farewell.value = "Your session has ended. Sign in again to go on.";
     session.value = null;
     navigate(`/sign-in?next=${encodeURIComponent(path.peek())}`, { replace: true });
   }
