@@ -66,7 +66,7 @@ export const firstPage = computed(() => (isWithoutAccount.value ? "/people" : "/
 export const mayOwn = computed(() => session.value?.role === "owner");
 
 /** Where every way in leads. */
-const firstAfterSignIn = "/overview";
+export const firstAfterSignIn = "/overview";
 
 /** Asks who is signed in until the server answers. Until then nobody is taken for signed out. */
 export async function loadSession(): Promise<void> {

@@ -26,7 +26,7 @@ export async function comeInvited(stage: Stage): Promise<Life> {
   const { url } = (await stage.tollgate.admin(...invite)) as { url: string };
   const { context, page } = await stage.visit();
   await context.addInitScript({ content: axe.source });
-  await page.goto("/sign-in");
+  await page.goto(`/sign-in?next=${encodeURIComponent("/\\elsewhere.example/page")}`); // browsers take it for a host
   await continueWithProvider(page, "guest");
   const field = page.getByLabel("Invitation");
   await field.waitFor();
