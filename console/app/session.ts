@@ -66,7 +66,7 @@ export const firstPage = computed(() => (isWithoutAccount.value ? "/people" : "/
 export const mayOwn = computed(() => session.value?.role === "owner");
 
 /** Where every way in leads. */
-const firstAfterSignIn = "/overview";
+export const firstAfterSignIn = "/overview";
 
 /** Asks who is signed in until the server answers. Until then nobody is taken for signed out. */
 export async function loadSession(): Promise<void> {
@@ -122,7 +122,7 @@ export async function signOut(why = ""): Promise<void> {
 /** A call was refused because the session has ended: goes to the sign-in page, which leads back to this page and its filters. */
 export function sessionEnded(): void {
   if (session.peek()) {
-    farewell.value = "";
+    farewell.value = "Your session has ended. Sign in again to go on.";
     session.value = null;
     navigate(`/sign-in?next=${encodeURIComponent(address.peek())}`, { replace: true });
   }

@@ -111,7 +111,8 @@ export function createConsole(parts: Dependencies): RequestListener {
       return;
     }
     if (!isPage(path)) {
-      return sendNote(response, parts.site, 404, "There is no such page", "The console begins at /overview.");
+      const link = ["To the first page", "/"] as const;
+      return sendNote(response, parts.site, 404, "There is no such page", "Nothing is at this address.", { link });
     }
     if (path !== "/sign-in" && (await hasEnded(request))) {
       return path === "/" ? serveHome(request, response, parts, core) : redirectToSignIn(request, response);

@@ -42,6 +42,22 @@ async function ask(key: string) {
   return openai.chat.completions.create({ model: models.plain, messages });
 }
 
+test("which server answered is told to operators alone: its id is its address", async () => {
+  const { _request_id: id } = await ask(service.key);
+  const requestId = id ?? "";
+  await service.receipt(requestId);
+  const read = async (by: Client<typeof MeteringService>, options = {}) => {
+    const { receipt } = await by.getReceipt({ requestId }, options);
+    const { receipts } = await by.listReceipts({ pageSize: 1 }, options);
+    const { requests } = await by.listRequests({ requestId }, options);
+    return [receipt, ...receipts, ...requests].map((told) => told?.server);
+  };
+  const told = await read(createClient(MeteringService, service.operator));
+  expect(told).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^127\.0\.0\.1:/)));
+  const headers = { authorization: `Bearer ${service.key}` };
+  expect(await read(createClient(MeteringService, service.transport), { headers })).toEqual(["", "", ""]);
+});
+
 test("a key, its account's money, an answer and the usage tell the same cost", async () => {
   const accountId = (await operator.createAccount({})).account?.id ?? "";
   const { balancePicoUsd } = await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "view" });

@@ -91,6 +91,19 @@ describe.each(dialects)("%s", (dialect) => {
     expect(passkeys).toMatchObject([{ name: "Ada", usedAt: expect.anything() }]);
   });
 
+  test("where nobody signs up, passkeys are offered as long as somebody has one", async () => {
+    const closed = { storage: { url: await newDatabase(dialect) }, site: { address: origin } };
+    const offered = async (sign_up: "closed" | "open", begin?: (service: Served) => Promise<unknown>) => {
+      await using service = await serveModels(models, { ...closed, sign_up }, true, secrets);
+      await begin?.(service);
+      return (await calls(service).sessions.getSignInOptions({})).passkeyHost;
+    };
+    expect(await offered("closed")).toBe("");
+    const ada = new Authenticator(origin);
+    expect(await offered("open", (service) => signUp(service, ada))).toBe("console.example.com");
+    expect(await offered("closed", (service) => signIn(service, ada))).toBe("console.example.com");
+  });
+
   test("a page elsewhere, another host and a person who was not asked are refused", async () => {
     const ada = new Authenticator(origin);
     const deviations = [

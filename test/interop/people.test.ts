@@ -159,6 +159,29 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await outcomeOf(again)).toBe("INVALID_ARGUMENT");
   });
 
+  test("who used an invitation uses it again after an answer that was lost, changes nothing, and does not come back by it", async () => {
+    const { accountId, owner } = await cast.own();
+    const guest = await cast.signIn({});
+    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.credential);
+    const accept = (by = guest) => by.people.acceptInvitation({ token }, by.credential);
+    const answers = await Promise.all([accept(), accept()]);
+    expect([...answers, await accept()]).toMatchObject(Array.from({ length: 3 }, () => ({ accountId })));
+    await owner.people.setMemberRole({ personId: guest.personId, role: VIEWER }, owner.credential);
+    expect(await accept()).toMatchObject({ accountId });
+    expect(await guest.people.getInvitation({ token }, guest.credential)).toMatchObject({ role: DEVELOPER });
+    const { members } = await owner.people.listMembers({}, owner.credential);
+    expect(members.map(({ personId, role }) => [personId, role])).toEqual([
+      [owner.personId, OWNER],
+      [guest.personId, VIEWER],
+    ]);
+    const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
+    expect(auditEvents.filter(({ method }) => method.endsWith("AcceptInvitation"))).toHaveLength(2); // the owner's, too
+    expect(await outcomeOf(accept(await cast.signIn({})))).toBe("INVITATION_NOT_FOUND");
+    await owner.people.removeMember({ personId: guest.personId }, owner.credential);
+    expect(await outcomeOf(accept())).toBe("INVITATION_NOT_FOUND");
+    expect(await outcomeOf(guest.people.getInvitation({ token }, guest.credential))).toBe("INVITATION_NOT_FOUND");
+  });
+
   test("anybody but the last owner leaves an account, of several the one that is open", async () => {
     const other = await cast.newAccount();
     const { accountId, owner } = await cast.own();
@@ -178,7 +201,7 @@ describe.each(dialects)("%s", (dialect) => {
       before: { role: "MEMBER_ROLE_VIEWER" },
     });
     const guest = await cast.signIn({});
-    expect(await outcomeOf(guest.people.leaveAccount({}, guest.credential))).toBe("ACCOUNT_NOT_FOUND");
+    expect(await outcomeOf(guest.people.leaveAccount({}, guest.credential))).toBe("PERMISSION_DENIED");
   });
 
   test("who may use an invitation sees account, role, inviter and end before; nobody else sees more than by using it", async () => {

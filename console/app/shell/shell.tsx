@@ -5,6 +5,7 @@ import { Finder } from "../finder/finder.tsx";
 import { PageOutlet } from "../page-outlet.tsx";
 import { path } from "../router.ts";
 import { Said } from "../said.tsx";
+import { isWithoutAccount } from "../session.ts";
 import { Banners } from "./banners.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
@@ -41,7 +42,7 @@ export function Shell() {
               Menu
             </button>
           </div>
-          <Finder />
+          {!isWithoutAccount.value && <Finder />}
           <Navigation />
         </div>
       </header>

@@ -89,7 +89,7 @@ function isFromProvider({ kind, reference }: Payment): boolean {
 function Reference({ payment }: { readonly payment: Payment }) {
   return isFreeTier(payment) ? (
     <span class="muted" title={payment.reference}>
-      given to every new account
+      given to a new account
     </span>
   ) : (
     <Clip text={payment.reference} />

@@ -46,7 +46,7 @@ export function RefundPayment({ accountId, payment, onClose, onRefunded }: Props
           />
         </ActionForm>
       ) : (
-        <>
+        <div class="stack">
           <div class="stack" role="status">
             {refunds.map((refund) => (
               <p key={refund.id}>{describe(refund)}</p>
@@ -57,7 +57,7 @@ export function RefundPayment({ accountId, payment, onClose, onRefunded }: Props
               Done
             </button>
           </div>
-        </>
+        </div>
       )}
     </Dialog>
   );

@@ -17,7 +17,6 @@ import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
 import { toRequestId } from "#lib/ids/request-id.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money/money.ts";
-import { owedAtEnd } from "#lib/money/month-statement.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import type { CoreClients } from "../../http/core/core-clients.ts";
 import type { Exchange } from "../../http/exchange.ts";
@@ -175,7 +174,7 @@ export async function readMonths(core: CoreClients, exchange: Exchange, month: s
       lapsedUsd: formatUsd(BigInt(one.lapsedPicoUsd)),
       chargedUsd: formatUsd(BigInt(one.chargedPicoUsd)),
       closingUsd: formatUsd(BigInt(one.closingPicoUsd)),
-      owedUsd: formatUsd(owedAtEnd(one)),
+      owedUsd: formatUsd(BigInt(one.owedPicoUsd)),
       models: one.models.map(({ model, requests, inputTokens, outputTokens, costPicoUsd }) => ({
         $typeName: "tollgate.chat.v1.ModelMonth",
         model,

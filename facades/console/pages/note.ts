@@ -7,8 +7,8 @@ import { mark, style } from "../../http/site/page.ts";
 interface More {
   /** HTML for its head. */
   readonly head?: string;
-  /** The text of a link to this very address, which the browser then follows from a page of our own. */
-  readonly goOn?: string;
+  /** A link: its text and where it leads. Empty: to this very address, which the browser then follows from a page of our own. */
+  readonly link?: readonly [text: string, href: string];
 }
 
 /** Answers with a small page without script, in the style of the public page: a heading and a sentence for people. */
@@ -18,16 +18,16 @@ export function sendNote(
   status: number,
   title: string,
   sentence: string,
-  { head = "", goOn }: More = {},
+  { head = "", link }: More = {},
 ): void {
-  const link = goOn === undefined ? "" : `<p><a href="">${escapeHtml(goOn)}</a></p>`;
+  const way = link === undefined ? "" : `<p><a href="${escapeHtml(link[1])}">${escapeHtml(link[0])}</a></p>`;
   const image =
     logo === undefined ? mark.replace("currentColor", colour) : `<img src="${escapeHtml(logo)}" alt="" height="28">`;
   const site = escapeHtml(name);
   const body = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)} · ${site}</title><style>${style}</style>${head}</head>
-<body><header><span class="brand">${image}${site}</span></header><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p>${link}</main></body>
+<body><header><span class="brand">${image}${site}</span></header><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p>${way}</main></body>
 </html>
 `;
   response.writeHead(status, {

@@ -34,7 +34,7 @@ export async function followLink(
   if (from !== "none" && from !== "same-origin") {
     // Another site could otherwise replace somebody's session by one of its own without their notice.
     const sentence = "Another page led here. Go on only if you made this link yourself.";
-    sendNote(response, parts.site, 200, "Sign in?", sentence, { goOn: "Sign in by this link" });
+    sendNote(response, parts.site, 200, "Sign in?", sentence, { link: ["Sign in by this link", ""] });
     return;
   }
   try {

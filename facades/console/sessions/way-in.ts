@@ -26,9 +26,10 @@ export function leadOn(response: ServerResponse, site: SiteFacts): void {
   sendNote(response, site, 200, "Signed in", "The console opens.", { head });
 }
 
-/** Says why nobody is signed in. */
+/** Says why nobody is signed in, and leads to the ways in. */
 export function refuse(response: ServerResponse, site: SiteFacts, error: unknown, refusals: Refusals): void {
   const { code, rawMessage } = ConnectError.from(error);
   const [status, title] = refusals[code] ?? [503, "The sign-in failed"];
-  sendNote(response, site, status, title, status === 503 ? "Try again in a moment." : rawMessage);
+  const sentence = status === 503 ? "Try again in a moment." : rawMessage;
+  sendNote(response, site, status, title, sentence, { link: ["To the sign-in page", "/sign-in"] });
 }

@@ -15,8 +15,10 @@ export function renderHome(
   { baseUrl, pages }: Pick<Reach, "baseUrl" | "pages">,
 ): Page {
   const base = escapeHtml(baseUrl);
+  const plots = new Map(prices.map((days) => [days.model, plotPrices(days)]));
+  const hasPlot = models.some(({ id }) => plots.get(id));
   const cards = models.map((model) => {
-    const plot = plotPrices(prices.find(({ model: id }) => id === model.id));
+    const plot = plots.get(model.id) ?? "";
     const href = escapeHtml(`${pages}${pathOf(model)}`);
     return `<li class="card"><h3><a href="${href}">${escapeHtml(nameOf(model))}</a></h3>${hasOwnName(model) ? `<p class="small id">${escapeHtml(model.id)}</p>` : ""}${describeModel(model)}${plot}</li>`;
   });
@@ -29,7 +31,7 @@ ${
   cards.length === 0
     ? "<p>No model is served at the moment.</p>"
     : `<ul class="cards">${cards.join("\n")}</ul>
-<p class="small">Prices in USD. The line below a model is its price of the last 30 days.</p>`
+<p class="small">Prices in USD.${hasPlot ? " The line below a model is its price of the last 30 days." : ""}</p>`
 }
 <h2>How to call</h2>
 <p>OpenAI-style clients use <code>${base}/v1</code>, Anthropic-style clients <code>${base}</code>, both with the same API key. A model's page has calls to paste.</p>`,

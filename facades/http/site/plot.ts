@@ -7,11 +7,11 @@ const height = 36;
 const edge = 3;
 const days = 30;
 
-/** The prices of 30 days as steps; empty where there is no day. Prices that stood still are a line. */
+/** The prices of 30 days as steps; empty where there are no two days to compare. Prices that stood still are a line. */
 export function plotPrices(prices: ModelPriceDays | undefined): string {
   const all = prices?.days ?? [];
   const [first, last] = [all[0], all.at(-1)];
-  if (first === undefined || last === undefined) {
+  if (first === undefined || last === undefined || first === last) {
     return "";
   }
   const output = (day: PriceDay) => day.outputPicoUsdPerToken;
@@ -24,7 +24,7 @@ export function plotPrices(prices: ModelPriceDays | undefined): string {
     const [from, to] = [of(first), of(last)].map((rate) => `$${formatRate(rate)}`);
     return `${index === 0 ? "input" : "output"} ${from === to ? `${to} throughout` : `from ${from} to ${to}`}`;
   });
-  const label = `Price of the last ${all.length === 1 ? "day" : `${all.length} days`} per 1M tokens: ${told.join(", ")}.`;
+  const label = `Price of the last ${all.length} days per 1M tokens: ${told.join(", ")}.`;
   return `<svg class="plot" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${paths.join("")}</svg>`;
 }
 

@@ -99,7 +99,7 @@ export class Invitations {
   /** What an invitation gives. Throws INVITATION_NOT_FOUND, and PERMISSION_DENIED when it names another address. */
   async look(token: string, personId: string): Promise<Offer> {
     const em = this.#dependencies.storage.orm.em.fork();
-    const { accountId, role, invitedBy, expiresAt } = await findUsable(em, this.#unused(token), personId);
+    const { accountId, role, invitedBy, expiresAt } = await findUsable(em, this.#good(token), personId);
     const [account, inviter] = await Promise.all([
       em.findOneOrFail(Account, accountId),
       invitedBy ? em.findOne(Person, invitedBy) : null,
@@ -108,8 +108,9 @@ export class Invitations {
   }
 
   /**
-   * Gives a person the place that an invitation names, once. Throws INVITATION_NOT_FOUND, PERMISSION_DENIED when it
-   * names another address, and INVALID_ARGUMENT for somebody who has a place in the account already.
+   * Gives a person the place that an invitation names, once. The same person again, whose first answer may be lost, finds
+   * the place as it is. Throws INVITATION_NOT_FOUND, PERMISSION_DENIED when it names another address, and
+   * INVALID_ARGUMENT for somebody who had a place in the account before.
    */
   async accept(
     token: string,
@@ -118,14 +119,17 @@ export class Invitations {
   ): Promise<Member> {
     const { storage, random } = this.#dependencies;
     const now = this.#now();
-    const unused = this.#unused(token);
+    const good = this.#good(token);
     return inTransaction(storage, async (em) => {
-      const { accountId, role } = await findUsable(em, unused, personId);
+      const { accountId, role } = await findUsable(em, good, personId);
       await lockAccount(em, accountId);
-      if ((await em.count(Member, { accountId, personId })) > 0) {
-        throw invalid("token", "You have a place in that account already.");
+      const place = await em.findOne(Member, { accountId, personId });
+      if (place !== null) {
+        const isAgain = (await em.count(Invitation, { ...good, usedBy: personId })) > 0;
+        return isAgain ? place : hasPlace();
       }
       // Of several people who use it at once, only the one whose change finds it unused is let in.
+      const unused = { ...good, usedAt: null };
       if ((await em.nativeUpdate(Invitation, unused, { usedAt: now, usedBy: personId })) === 0) {
         return refuse();
       }
@@ -141,10 +145,10 @@ export class Invitations {
     return { accountId, usedAt: null, expiresAt: { $gt: this.#now() } };
   }
 
-  /** Selects the invitation of a token that can be used. Throws INVITATION_NOT_FOUND for what cannot be a token. */
-  #unused(token: string) {
+  /** Selects the invitation of a token, used or not. Throws INVITATION_NOT_FOUND for what cannot be a token. */
+  #good(token: string) {
     return token.startsWith(prefix) && isChecked(token)
-      ? { digest: toDigest(token), usedAt: null, expiresAt: { $gt: this.#now() } }
+      ? { digest: toDigest(token), expiresAt: { $gt: this.#now() } }
       : refuse();
   }
 
@@ -153,13 +157,21 @@ export class Invitations {
   }
 }
 
-/** Throws INVITATION_NOT_FOUND, and PERMISSION_DENIED when it names another address than the person's. */
+/**
+ * An invitation that nobody has used, or that gave this very person a place. Throws INVITATION_NOT_FOUND, and
+ * PERMISSION_DENIED when it names another address than the person's.
+ */
 async function findUsable(
   em: SqlEntityManager,
-  unused: FilterQuery<Invitation>,
+  good: FilterQuery<Invitation> & object,
   personId: string,
 ): Promise<Invitation> {
-  const found = (await em.findOne(Invitation, unused)) ?? refuse();
+  const isFree = { $or: [{ usedAt: null }, { usedBy: personId }] };
+  const found = (await em.findOne(Invitation, { ...good, ...isFree } as FilterQuery<Invitation>)) ?? refuse();
+  const { accountId } = found;
+  if (found.usedAt !== null && (await em.count(Member, { accountId, personId })) === 0) {
+    refuse(); // removed since
+  }
   requireAddress(found.email ?? null, await em.findOneOrFail(Person, personId));
   return found;
 }
@@ -169,6 +181,10 @@ function requireAddress(named: string | null, { email, emailVerified }: Person):
   if (named !== null && !(emailVerified && email === named)) {
     throw failure(Reason.PERMISSION_DENIED, "The invitation is for another e-mail address, or yours is not verified.");
   }
+}
+
+function hasPlace(): never {
+  throw invalid("token", "You have a place in that account already.");
 }
 
 function refuse(): never {

@@ -1,4 +1,4 @@
-import type { SqlEntityManager } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -111,6 +111,12 @@ export class SignUp {
     return place === undefined ? this.#admit(personId, arrival) : { personId, accountId: place.accountId };
   }
 
+  /** The place that a person has. Undefined: none. */
+  async #findPlace(personId: string): Promise<Member | undefined> {
+    const em = this.#dependencies.storage.orm.em.fork();
+    return (await em.findOne(Member, { personId }, { orderBy: { id: "asc" } })) ?? undefined;
+  }
+
   /** Somebody without an account. `known` undefined: the person is new. */
   async #admit(known: string | undefined, arrival: Arrival): Promise<Entrance> {
     const { policy, random } = this.#dependencies;
@@ -131,15 +137,17 @@ export class SignUp {
       const account = { id: random.uuid(), name: arrival.name };
       try {
         await open(account, judgement.refused === undefined, async (em) => {
-          if (isNew) {
-            await this.#add(em, personId, arrival);
-          }
+          await (isNew ? this.#add(em, personId, arrival) : requireNoPlace(em, personId));
           await this.#place(em, account.id, personId, "owner");
           await judgement.store(em, account.id, personId);
           await this.#note(em, account.id, personId, arrival, { free_grant_refused: judgement.refused ?? "" });
         });
         return { personId, accountId: account.id };
       } catch (error) {
+        const place = await this.#findPlace(personId);
+        if (place !== undefined) {
+          return { personId, accountId: place.accountId };
+        }
         if (tries === mostTries || (isNew && (await this.#find(arrival)) !== undefined)) {
           throw error;
         }
@@ -215,6 +223,14 @@ export class SignUp {
 
   #now(): Date {
     return new Date(this.#dependencies.clock.now());
+  }
+}
+
+/** Throws for a person who got an account meanwhile, by another sign-in: whoever is known has no identity left to collide. */
+async function requireNoPlace(em: SqlEntityManager, personId: string): Promise<void> {
+  await em.findOneOrFail(Person, personId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if ((await em.count(Member, { personId })) > 0) {
+    throw new Error("the person has got an account meanwhile");
   }
 }
 

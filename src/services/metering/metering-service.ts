@@ -1,4 +1,4 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { toInt64 } from "#lib/money/int64.ts";
 import { inBoundYoungSpace } from "#lib/overload/young-space.ts";
@@ -43,13 +43,15 @@ export function createMeteringService({
 
     async getReceipt({ requestId, accountId }, context) {
       const visible = visibleAccount(context, accountId) || undefined;
-      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, visible, archives);
+      const found = await readReceipts(storage, requestId, visible, archives);
+      const [receipt, ...furtherRuns] = hideServers(context, found);
       return { ...(receipt && { receipt }), furtherRuns };
     },
 
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return withAge(context, await listReceipts(storage, { ...request, accountId }, archives));
+      const page = await listReceipts(storage, { ...request, accountId }, archives);
+      return withAge(context, { ...page, receipts: hideServers(context, page.receipts) });
     },
 
     async listCosts({ requestIds, accountId }, context) {
@@ -60,7 +62,8 @@ export function createMeteringService({
 
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return withAge(context, await listRequests(storage, { ...request, accountId }, archives));
+      const page = await listRequests(storage, { ...request, accountId }, archives);
+      return withAge(context, { ...page, requests: hideServers(context, page.requests) });
     },
 
     async listMonths({ accountId, month }, context) {
@@ -98,4 +101,10 @@ export function createMeteringService({
       }
     },
   };
+}
+
+/** What a caller is told: operators alone see the servers behind, whose ids are their addresses. */
+function hideServers<T extends { readonly server: string }>(context: HandlerContext, told: readonly T[]): T[] {
+  const isOperator = readPrincipal(context).kind === "operator";
+  return told.map((one) => (isOperator ? one : { ...one, server: "" }));
 }

@@ -82,12 +82,12 @@ export function createSignInMethods(deps: Dependencies, { opened, openedBy }: Op
       return openedBy(await sessions.redeem(token), context);
     },
 
-    getSignInOptions() {
+    async getSignInOptions() {
       const { choices } = deps.oidc;
       return {
         oidcName: choices.find((one) => !one.forOperators)?.name ?? "",
         providers: [...choices],
-        passkeyHost: deps.passkeys?.host ?? "",
+        passkeyHost: (await deps.passkeys?.readHost()) ?? "",
         signUp: deps.isSignUpOpen,
         mail: deps.mailSignIn !== undefined,
       };

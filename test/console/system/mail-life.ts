@@ -35,6 +35,8 @@ export async function liveByMail(stage: Stage, server: MailServer): Promise<Life
   const other = await stage.visit();
   await other.page.goto(path);
   const elsewhere = (await other.page.locator("body").textContent()) ?? "";
+  await other.page.getByRole("link", { name: "To the sign-in page" }).click();
+  await other.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   await other.context.close();
   // Mail programs open a tab of its own.
   const tab = await context.newPage();

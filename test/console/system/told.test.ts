@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { openStage, type Stage } from "../stage/stage.ts";
 import { closeInSteps } from "./close-life.ts";
+import { comeInvited } from "./invited-life.ts";
 import { chooseLowBalance } from "./low-balance-life.ts";
 import { readNames } from "./names-life.ts";
 
@@ -53,3 +54,18 @@ test("an owner says from when on the balance is low and where mail of the accoun
   ]);
   expect(stage.complaints).toEqual([]);
 }, 60_000);
+
+test("who waits for an invitation has a field for it alone, comes in by it though an answer was lost, and is told of the session's end", async () => {
+  const invited = await openStage({ config: { sign_up: "invited" } });
+  try {
+    const { buttons, led, refused, opened, ended, faults } = await comeInvited(invited);
+    expect(buttons).toEqual(["Sign out", "Open the invitation"]);
+    expect(led).toEqual(led.map(() => "/people"));
+    expect(refused).toEqual([]);
+    expect(opened).toBe("/overview");
+    expect(ended).toBe("Your session has ended. Sign in again to go on.");
+    expect([...faults, ...invited.complaints]).toEqual([]);
+  } finally {
+    await invited.close();
+  }
+}, 120_000);

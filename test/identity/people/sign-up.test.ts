@@ -137,6 +137,18 @@ describe.each(dialects)("%s", (dialect) => {
     expect(event).toMatchObject({ operator: person.name, personId: one.personId, accountId: one.accountId });
   });
 
+  test("who was removed and signs in several times at once gets one account", async () => {
+    const { em, enter } = await start("open");
+    const person = stranger();
+    const { personId } = await enter(person);
+    await em().nativeDelete(Member, { personId });
+    const entrances = await Promise.all(Array.from({ length: 4 }, () => enter(person)));
+    const [place, ...others] = await em().find(Member, { personId });
+    expect(others).toEqual([]);
+    expect(entrances).toEqual(entrances.map(() => ({ personId, accountId: place?.accountId })));
+    expect(await em().count(Account, {})).toBe(2);
+  });
+
   test("a second provider's person with the same address, verified or not, is somebody else", async () => {
     const { em, enter } = await start("open");
     const victim = await enter(stranger({ email: "ada@example.com" }));

@@ -13,7 +13,7 @@ import { AcceptInvitation } from "./accept.tsx";
 export default function InvitationPage({ id }: PageProps) {
   const query = useQuery((signal) => people.getInvitation({ token: id }, { signal }), [id]);
   return (
-    <Page title="Invitation" lead="You are invited into an account. You keep the ones that you have.">
+    <Page title="Invitation" lead="An invitation into an account. You keep the ones that you have.">
       <Answer query={query}>
         {({ accountName, role, inviterName, expiresAt }) => (
           <>

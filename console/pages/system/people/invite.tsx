@@ -36,7 +36,7 @@ export function Invite({ onClose, onInvited }: Props) {
           />
         </ActionForm>
       ) : (
-        <>
+        <div class="stack">
           <p>Send this link. It is shown now and never again, and works once.</p>
           <Copyable text={`${location.origin}/invitation/${token}`} what="the invitation" />
           <div class="form-foot">
@@ -44,7 +44,7 @@ export function Invite({ onClose, onInvited }: Props) {
               Done
             </button>
           </div>
-        </>
+        </div>
       )}
     </Dialog>
   );

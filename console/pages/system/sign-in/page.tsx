@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { keepNextPage, takeNextPage } from "../../../app/next-page.ts";
 import { navigate, query } from "../../../app/router.ts";
-import { farewell, session, signIn } from "../../../app/session.ts";
+import { farewell, firstAfterSignIn, session, signIn } from "../../../app/session.ts";
 import { Mark } from "../../../app/shell/mark.tsx";
 import { siteLinks, siteName } from "../../../contract/site.ts";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
@@ -133,7 +133,11 @@ async function loadOptions(): Promise<Options> {
   return response?.ok ? ((await response.json()) as Options) : noOptions;
 }
 
-/** The page to go to after signing in: only a path of the console, otherwise the overview. */
+/** The page to go to after signing in: only one of the console, whatever browsers make of an address, otherwise the overview. */
 function toPath(next: string | null): string {
-  return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/sign-in") ? next : "/overview";
+  if (!next?.startsWith("/") || !URL.canParse(next, location.origin)) {
+    return firstAfterSignIn;
+  }
+  const { origin, pathname, search } = new URL(next, location.origin);
+  return origin === location.origin && !pathname.startsWith("/sign-in") ? pathname + search : firstAfterSignIn;
 }

@@ -192,7 +192,7 @@ export declare type Request = Message<"tollgate.metering.v1.Request"> & {
   durationMs: bigint;
 
   /**
-   * The inference server that was asked. Empty: none.
+   * The inference server that was asked. Empty: none, or the reader is no operator.
    *
    * @generated from field: string server = 9;
    */

@@ -145,7 +145,7 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   cachedInputTokens?: bigint | undefined;
 
   /**
-   * The inference server that answered, by Server.id. Empty: not known.
+   * The inference server that answered, by Server.id. Empty: not known, or the reader is no operator.
    *
    * @generated from field: string server = 19;
    */

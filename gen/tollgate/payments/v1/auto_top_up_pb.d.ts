@@ -18,7 +18,7 @@ export declare const file_tollgate_payments_v1_auto_top_up: GenFile;
  */
 export declare type SetAutoTopUpRequest = Message<"tollgate.payments.v1.SetAutoTopUpRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: a member's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */

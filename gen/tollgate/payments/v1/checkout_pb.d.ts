@@ -17,7 +17,7 @@ export declare const file_tollgate_payments_v1_checkout: GenFile;
  */
 export declare type CreateCheckoutRequest = Message<"tollgate.payments.v1.CreateCheckoutRequest"> & {
   /**
-   * Account.id of the account that pays. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * Account.id of the account that pays. Empty: a member's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */

@@ -18,7 +18,7 @@ export declare const file_tollgate_payments_v1_invoice: GenFile;
  */
 export declare type CreatePortalSessionRequest = Message<"tollgate.payments.v1.CreatePortalSessionRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: a member's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -65,7 +65,7 @@ export declare const CreatePortalSessionResponseSchema: GenMessage<CreatePortalS
  */
 export declare type ListInvoicesRequest = Message<"tollgate.payments.v1.ListInvoicesRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: a member's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */

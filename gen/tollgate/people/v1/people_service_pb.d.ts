@@ -134,8 +134,9 @@ export declare const PeopleService: GenService<{
     output: typeof GetInvitationResponseSchema;
   },
   /**
-   * Uses an invitation, once, and gives the person its role in its account. It names another address, or one that is
-   * not verified: PERMISSION_DENIED. It was used, revoked or is too old: INVITATION_NOT_FOUND.
+   * Uses an invitation, once, and gives the person its role in its account. Sent again by the same person, it changes
+   * nothing and answers the same. It names another address, or one that is not verified: PERMISSION_DENIED. Somebody else
+   * used it, it was revoked or is too old: INVITATION_NOT_FOUND.
    *
    * @generated from rpc tollgate.people.v1.PeopleService.AcceptInvitation
    */

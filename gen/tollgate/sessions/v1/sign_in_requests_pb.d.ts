@@ -151,7 +151,8 @@ export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.Get
   providers: IdentityProvider[];
 
   /**
-   * The host of the console for which passkeys are made and used. Empty: there are no passkeys here.
+   * The host of the console for which passkeys are made and used. Empty: there are no passkeys here, or nobody has one and
+   * nobody signs up.
    *
    * @generated from field: string passkey_host = 3;
    */

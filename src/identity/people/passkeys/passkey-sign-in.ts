@@ -37,7 +37,7 @@ interface Dependencies {
   readonly ceremony: Ceremony;
   readonly used: UsedProofs;
   readonly pending: PendingSeal<Begun>;
-  readonly signUp: Pick<SignUp, "enter" | "requireOpen">;
+  readonly signUp: Pick<SignUp, "enter" | "isOpen" | "requireOpen">;
 }
 
 /** Sign-up and sign-in by passkeys, and further passkeys of a person. What was begun is finished once, and within ten minutes. */
@@ -48,9 +48,10 @@ export class PasskeySignIn {
     this.#parts = parts;
   }
 
-  /** The host that passkeys are for. */
-  get host(): string {
-    return this.#parts.ceremony.host;
+  /** The host that passkeys are for. Empty: nobody has one, and nobody signs up by making one. */
+  async readHost(): Promise<string> {
+    const { ceremony, passkeys, signUp } = this.#parts;
+    return signUp.isOpen || (await passkeys.hasAny()) ? ceremony.host : "";
   }
 
   /** Throws PERMISSION_DENIED where nobody signs up by themselves. */

@@ -42,6 +42,11 @@ export class Passkeys {
     this.#parts = parts;
   }
 
+  /** Whether anybody has one. */
+  async hasAny(): Promise<boolean> {
+    return (await this.#em().findOne(Identity, { issuer: passkeyIssuer }, { fields: ["id"] })) !== null;
+  }
+
   /** A person's, oldest first. */
   async list(personId: string): Promise<Passkey[]> {
     const where = { issuer: passkeyIssuer, personId };

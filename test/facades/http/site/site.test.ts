@@ -81,6 +81,14 @@ test("a browser is shown what is served, other clients the JSON that they know",
   expect(await json.json()).toEqual({ name: "tollgate", openapi: "/openapi.json" });
 });
 
+test("a price that is known of one day alone is no plot, and none is spoken of", async () => {
+  const days = prices.models?.[0]?.days?.slice(-1) ?? [];
+  await using front = await open({ prices: { models: [{ model: deepseek.id, days }] } });
+  const html = await read(front, "/");
+  expect(html).toContain("Prices in USD.");
+  expect(html).not.toMatch(/<svg class="plot"|line below/);
+});
+
 test("a model without a name of its own is called by its id, once", async () => {
   await using front = await open({ models: [{ ...deepseek, displayName: deepseek.id }] });
   for (const path of ["/", "/models/deepseek/deepseek-v4"]) {
