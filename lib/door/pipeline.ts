@@ -12,8 +12,8 @@ const mostWaiting = 128;
 /** The most requests that may wait on all connections together. Each takes about 5 KB. */
 const mostWaitingInAll = 4096;
 /** The most of these on the connections of an address, and of the network around it: others pipeline, too. */
-const mostOfNetwork = 512;
-const mostAround = 1024;
+const mostOfNetwork = 256;
+const mostAround = 512;
 
 type Turn = readonly [request: IncomingMessage, response: ServerResponse];
 

@@ -10,3 +10,6 @@ export function readRequestTime(requestId: string): number | undefined {
   const [, time] = /^req_([0-9a-f]{12})7[0-9a-f]{3}[89ab][0-9a-f]{15}$/.exec(requestId) ?? [];
   return time === undefined ? undefined : Number.parseInt(time, 16);
 }
+
+/** The id of a request by that of its answer, which is made from it. Other texts stay as they are. */
+export const toRequestId = (id: string): string => id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");

@@ -9,12 +9,6 @@ export type Whose = Pick<ListMonthsResponse, "accountId" | "accountName">;
 
 const usd = (pico: string): string => formatUsd(BigInt(pico));
 
-/** What is owed at the end of a month. */
-export const owedAtEnd = ({ closingPicoUsd }: Month): bigint => {
-  const closing = BigInt(closingPicoUsd);
-  return closing < 0n ? -closing : 0n;
-};
-
 /** A month as a document: USD are exact decimal strings. */
 export function monthDocument({ accountId, accountName }: Whose, month: Month) {
   return {
@@ -30,7 +24,7 @@ export function monthDocument({ accountId, accountName }: Whose, month: Month) {
     lapsed_usd: usd(month.lapsedPicoUsd),
     charged_usd: usd(month.chargedPicoUsd),
     closing_usd: usd(month.closingPicoUsd),
-    owed_usd: formatUsd(owedAtEnd(month)),
+    owed_usd: usd(month.owedPicoUsd),
     models: month.models.map((model) => ({
       model: model.model,
       requests: Number(model.requests),
@@ -57,7 +51,7 @@ function toRows(
         [model, String(requests), String(inputTokens), String(outputTokens), amount(costPicoUsd, "-")] as const,
     ),
     row("Closing balance", month.closingPicoUsd),
-    row("Owed", String(owedAtEnd(month))),
+    row("Owed", month.owedPicoUsd),
   ];
 }
 

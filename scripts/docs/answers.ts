@@ -22,7 +22,7 @@ import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb
 import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
 import { SessionSchema } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
-import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { TroubleSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { foundDocument } from "#src/cli/admin/fleet/find.ts";
 import { reloadDocument } from "#src/cli/admin/fleet/reload.ts";
 import { memberDocument } from "#src/cli/admin/money/account-people.ts";
@@ -96,7 +96,10 @@ export const answers: Readonly<Record<string, object>> = {
   "charges settle": { id: "", request_id: "", account_id: "" },
   "charges drop": letter,
   reconcile: metering.reconcileDocument(proof),
-  status: documents.statusDocument(sample(GetStatusResponseSchema)),
+  status: documents.statusDocument({
+    ok: true,
+    red: [{ ...sample(TroubleSchema), model: "of one", server: "of one" }],
+  }),
   "servers list": [server],
   "servers drain": server,
   "servers resume": server,

@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { Argument, Command, Option } from "commander";
 import { createProgram } from "#src/cli/program.ts";
 import { answers, showFields } from "./answers.ts";
 import { code, table } from "./markdown.ts";
@@ -12,9 +12,7 @@ export function commandReference(): string {
   const commands = leaves(program);
   const common = commonOptions(commands.filter(asksCore));
   const sections = commands.map((command) => {
-    const usage = [readName(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(
-      " ",
-    );
+    const usage = [readName(command), ...command.registeredArguments.map(showArgument)].join(" ");
     const rows = command.options.map(rowOf);
     const own = asksCore(command) ? rows.filter((row) => !isAmong(common, row)) : rows;
     const about = command.description();
@@ -25,6 +23,10 @@ export function commandReference(): string {
   });
   const intro = ["### Commands that ask a core", "All of them take these options.", optionTable(common)].join("\n\n");
   return [intro, ...sections].join("\n\n");
+}
+
+function showArgument(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 }
 
 /** The fields of a command's document. Throws for a command that has none in the list: people rely on their names. */

@@ -6,6 +6,8 @@ import { ModuleMocker } from "jest-mock";
 
 /** What `jest.setTimeout` leaves for the tests of its file. */
 const timeoutOfFile = Symbol.for("TEST_TIMEOUT_SYMBOL");
+/** What a failure tells of where it came about. Each error that a test makes or expects pays for as many. */
+const mostFrames = 30;
 
 export default class Environment {
   readonly global = globalThis;
@@ -22,7 +24,12 @@ export default class Environment {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
-  async setup(): Promise<void> {}
+  async setup(): Promise<void> {
+    // Nothing is compiled, so that Node.js itself names the right lines, in a tenth of the time: some libraries ask for the stack of
+    // every call.
+    Reflect.deleteProperty(Error, "prepareStackTrace");
+    Error.stackTraceLimit = mostFrames;
+  }
 
   async teardown(): Promise<void> {
     this.fakeTimersModern.dispose();

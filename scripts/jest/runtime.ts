@@ -4,6 +4,7 @@ import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { Config } from "@jest/types";
 import type Environment from "./environment.ts";
+import "./entities-once.ts";
 
 type Globals = Record<string, unknown>;
 

@@ -1,12 +1,13 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
+import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { expireLots } from "./books/expiry.ts";
-import { SharedProof } from "./books/proof/shared-proof.ts";
+import { SharedProof, shareLeft } from "./books/proof/shared-proof.ts";
 import { Sealer } from "./books/seals/sealer.ts";
 import type { DeadLetters } from "./ledger/settlement/dead-letters.ts";
 import type { BalanceJudge } from "./model/balances.ts";
@@ -54,7 +55,10 @@ export function startBackground(parts: Dependencies): () => void {
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
   const lease = new WorkLease({ storage, clock, random, name: "proof" });
   const sealer = new Sealer({ storage, clock, random, logger });
-  const proof = new SharedProof({ storage, ledger, sealer, lease, clock, logger, observer });
+  const proof = new SharedProof({
+    ...{ storage, ledger, sealer, lease, clock, logger, observer },
+    beginPace: () => pacer(clock, shareLeft),
+  });
   const foldTallies = async () => {
     while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
   };

@@ -4,6 +4,7 @@ import { Door } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
+import { keep } from "#lib/time/kept.ts";
 
 /** Whether the process wants traffic. SIGTERM turns it off before anything stops. */
 export interface Readiness {
@@ -20,6 +21,9 @@ export const isReady = ({ ready, findFault }: Readiness): boolean => ready && fi
 /** Milliseconds for heads and whole requests, of which nobody needs more. */
 const patience = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000 };
 
+/** Milliseconds for which metrics are kept: to read them takes some, in which all others wait. */
+const scrapeMs = 100;
+
 /** A running admin server. */
 export interface AdminServer {
   /** host:port that it listens on. */
@@ -35,44 +39,24 @@ export async function startAdminServer(
   tls?: ServerTls | undefined,
   door = new Door({ listener: "admin" }),
 ): Promise<AdminServer> {
-  const scrape = shareScrapes(registry);
+  const scrape = keep(door.clock, scrapeMs, () => registry.metrics());
   const handler: RequestListener = (request, response) => {
-    answer(request, response, scrape, readiness).catch(() => response.destroy());
+    answer(request, response, { type: registry.contentType, scrape }, readiness).catch(() => response.destroy());
   };
   const server = await startHttpServer(handler, address, { door, tls, setting: "listen.admin", ...patience });
   return { address: server.address, close: () => server.close(0) };
 }
 
-/** Reads all metrics once for all who ask meanwhile: many at once would keep everybody else waiting. */
-function shareScrapes(registry: Registry): Scrape {
-  let running: Promise<string> | undefined;
-  return {
-    contentType: registry.contentType,
-    read() {
-      running ??= registry.metrics().finally(() => {
-        running = undefined;
-      });
-      return running;
-    },
-  };
-}
-
-/** The metrics as Prometheus reads them. */
-interface Scrape {
-  readonly contentType: string;
-  read(): Promise<string>;
-}
-
 async function answer(
   { url }: IncomingMessage,
   response: ServerResponse,
-  scrape: Scrape,
+  { type, scrape }: { readonly type: string; readonly scrape: () => Promise<string> },
   readiness: Readiness,
 ): Promise<void> {
   switch (url) {
     case "/metrics":
-      response.setHeader("content-type", scrape.contentType);
-      response.end(await scrape.read());
+      response.setHeader("content-type", type);
+      response.end(await scrape());
       return;
     case "/livez":
       response.end("ok\n");

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Command } from "commander";
 import { createProgram } from "#src/cli/program.ts";
@@ -84,3 +85,25 @@ test("a command of every group ends without a word once nobody reads its answer"
   expect(ended.filter(({ code, notes }) => !isRight(code) || !isSilent(notes))).toEqual([]);
   expect(ended.filter(({ code }) => code === 0).length).toBeGreaterThan(ended.length / 2);
 }, 240_000);
+
+/** Where Linux has a disk that is always full. */
+const fullDisk = "/dev/full";
+
+(existsSync(fullDisk) ? test : test.skip)("an answer for which a disk has no room ends with one line", async () => {
+  const full = openSync(fullDisk, "w");
+  const core = ["--core", service.addresses.grpc ?? ""];
+  const child = spawn(process.execPath, [program, "accounts", "list", ...core], {
+    ...{ cwd: site.folder, env: site.env },
+    stdio: ["ignore", full, "pipe"],
+  });
+  let notes = "";
+  child.stderr?.on("data", (data: Buffer) => {
+    notes += data;
+  });
+  const [code] = await once(child, "close");
+  closeSync(full);
+  expect({ code, notes }).toEqual({
+    code: 1,
+    notes: "tollgate: the answer cannot be written: ENOSPC: no space left on device, write\n",
+  });
+});

@@ -20,12 +20,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.close());
 
-test("a seed lives the same world each time", async () => {
-  const first = await simulate(2, server, small);
-  expect(await simulate(2, server, small)).toEqual(first);
-  expect(first.events).toBeGreaterThan(1000);
-}, 120_000);
-
 test.each([
   { isNight: true },
   { isNight: true, isSqlite: true },
@@ -36,6 +30,7 @@ test.each([
   async (kind) => {
     // Threads, files and timers of Node.js end sooner or later on another machine, so a seed would live other worlds.
     const outside = new Set<string>();
+    Error.stackTraceLimit = 100; // what the program did may lie below much of Node.js
     const world = new AsyncLocalStorage<true>();
     const hook = createHook({
       init(_id, type) {
@@ -60,18 +55,27 @@ test.each([
 );
 
 async function keepsEveryPromise(seed: number, isSqlite = false) {
-  const { violations, admitted, faults } = await simulate(seed, server, { ...small, isSqlite });
+  const outcome = await simulate(seed, server, { ...small, isSqlite });
   const { requests, trafficMs, faultsMs } = small;
   const shape = `--requests ${requests} --traffic-ms ${trafficMs} --faults-ms ${faultsMs}${isSqlite ? " --sqlite" : ""}`;
   // This command line lives the same world again.
-  expect({ replay: `npm run simulate -- --seed ${seed} ${shape} --history`, violations }).toMatchObject({
-    violations: [],
-  });
-  return { admitted, faults };
+  expect({
+    replay: `npm run simulate -- --seed ${seed} ${shape} --history`,
+    violations: outcome.violations,
+  }).toMatchObject({ violations: [] });
+  return outcome;
 }
 
+test("a seed lives the same world each time, which keeps every promise", async () => {
+  const first = await keepsEveryPromise(2);
+  expect(await simulate(2, server, small)).toEqual(first);
+  expect(first.events).toBeGreaterThan(1000);
+  expect(first.admitted).toBeGreaterThan(0);
+  expect(first.faults).toBeGreaterThan(0);
+}, 120_000);
+
 // Accounts of the worlds 1 and 2 have terms of their own.
-test.each([1, 2, 3, 7])(
+test.each([1, 3, 7])(
   "world %i keeps every promise",
   async (seed) => {
     const { admitted, faults } = await keepsEveryPromise(seed);

@@ -1,5 +1,5 @@
 import type { ListMonthsResponse, Month } from "#gen/tollgate/metering/v1/month_pb.js";
-import { monthCsv, monthDocument, monthPage, owedAtEnd } from "../../../lib/money/month-statement.ts";
+import { monthCsv, monthDocument, monthPage } from "../../../lib/money/month-statement.ts";
 import { metering } from "../../contract/clients.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
@@ -30,7 +30,7 @@ export function Months({ accountId }: { readonly accountId: string }) {
                 },
                 { name: "Paid", isNumber: true, show: (of) => <Amount pico={BigInt(of.topupsPicoUsd)} /> },
                 { name: "Used", isNumber: true, show: (of) => <Amount pico={BigInt(of.chargedPicoUsd)} /> },
-                { name: "Owed", isNumber: true, show: (of) => <Amount pico={owedAtEnd(of)} name="owed" /> },
+                { name: "Owed", isNumber: true, show: (of) => <Amount pico={BigInt(of.owedPicoUsd)} name="owed" /> },
                 { name: "Save", isNumber: true, show: (of) => <SaveMonth whose={found} month={of} /> },
               ]}
             />

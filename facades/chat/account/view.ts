@@ -11,12 +11,12 @@ import type { ListMonthsResponse } from "#gen/tollgate/chat/v1/month_pb.js";
 import type { GetStatementRequest } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import { type Request, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
+import { toRequestId } from "#lib/ids/request-id.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money/money.ts";
-import { owedAtEnd } from "#lib/money/month-statement.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import type { CoreClients } from "../../http/core/core-clients.ts";
 import type { Exchange } from "../../http/exchange.ts";
@@ -86,14 +86,15 @@ export async function readGeneration(
   exchange: Exchange,
   id: string,
 ): Promise<GetGenerationResponse> {
-  const requestId = id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_"); // the id of an answer is made from its request's
+  const requestId = toRequestId(id);
   const { callOptions } = exchange;
   const { receipts } = await core.metering.listReceipts({ requestId }, callOptions);
   const first = receipts.at(-1);
   if (first !== undefined) {
     return toResponse({ case: "answered", value: toGeneration(first) });
   }
-  const { requests } = await core.metering.listRequests({ requestId, pageSize: 1 }, callOptions);
+  const outcome = RequestOutcome.REFUSED;
+  const { requests } = await core.metering.listRequests({ requestId, outcome, pageSize: 1 }, callOptions);
   const [refused] = requests;
   if (refused !== undefined) {
     return toResponse({ case: "refused", value: toRefused(refused) });
@@ -173,7 +174,7 @@ export async function readMonths(core: CoreClients, exchange: Exchange, month: s
       lapsedUsd: formatUsd(BigInt(one.lapsedPicoUsd)),
       chargedUsd: formatUsd(BigInt(one.chargedPicoUsd)),
       closingUsd: formatUsd(BigInt(one.closingPicoUsd)),
-      owedUsd: formatUsd(owedAtEnd(one)),
+      owedUsd: formatUsd(BigInt(one.owedPicoUsd)),
       models: one.models.map(({ model, requests, inputTokens, outputTokens, costPicoUsd }) => ({
         $typeName: "tollgate.chat.v1.ModelMonth",
         model,

@@ -33,6 +33,8 @@ export interface Question<Args extends readonly unknown[], Options> {
   readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document | string>;
   /** Absent: the answer comes within a minute, and people are told that the core works on it. */
   readonly tellsProgress?: true;
+  /** The answer as people read it, where that is another than programs do. */
+  readonly show?: (answer: Document) => Document;
   /** A note for people, printed besides the answer. */
   readonly note?: string;
   /** Returns why the command fails although there is an answer to print. Undefined: it does not fail. */
@@ -83,7 +85,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
       io.print(answer);
       return;
     }
-    io.print(options.json ? renderJson(answer) : renderText(answer, options));
+    io.print(options.json ? renderJson(answer) : renderText(question.show?.(answer) ?? answer, options));
     if (question.note !== undefined && !options.json) {
       io.note(question.note);
     }

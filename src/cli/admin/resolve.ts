@@ -7,6 +7,8 @@ import { FindService, type Found } from "#gen/tollgate/find/v1/find_service_pb.j
 const kinds = ["account", "key"] as const;
 
 const mostFound = 100;
+/** The most ids that a refusal shows. */
+const mostShown = 3;
 
 /**
  * The arguments and options of a command with ids in the place of names: an account by its whole name, a key by its last
@@ -32,8 +34,9 @@ async function resolve(core: Transport, name: string | undefined, value: unknown
   const same = found.filter((one) => one.kind === kind && isNamed(one, value));
   const [only, ...others] = same;
   if (others.length > 0) {
-    const ids = same.map(({ id }) => id).join(", ");
-    throw new Error(`${same.length} ${kind}s are called ${value}; name one by its id: ${ids}`);
+    const ids = same.slice(0, mostShown).map(({ id }) => id);
+    const rest = same.length > mostShown ? ", …" : "";
+    throw new Error(`Several ${kind}s are called ${value}: name one by its id, ${ids.join(", ")}${rest}`);
   }
   if (only === undefined) {
     throw new Error(`There is no ${kind} ${value}.`);

@@ -34,7 +34,7 @@ const silentMs = 30_000;
 /** The operator's view of the core as a whole: its live figures and its configuration. */
 export function composeOverview(
   { catalogue, clock, config, logger, storage, secrets: { dataDir } }: Foundation,
-  { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
+  { lastProof, ledger, archives }: Pick<Money, "lastProof" | "ledger" | "archives">,
   fleet: Fleet,
   registry: Registry,
   { readHistory }: Pick<Availability, "readHistory">,
@@ -79,7 +79,7 @@ export function composeOverview(
   const margins = { storage, clock, servers: () => fleet.servers(), readBeginning: () => readBeginning(storage) };
   return {
     services: [
-      registration(FindService, createFindService({ storage, models, servers: () => fleet.servers() })),
+      registration(FindService, createFindService({ storage, archives, models, servers: () => fleet.servers() })),
       registration(MarginService, createMarginService(margins)),
       registration(
         OverviewService,

@@ -19,11 +19,17 @@ export interface NewAuditEvent
 }
 
 /** Selects changes of the log. */
-interface AuditRange {
+interface AuditFilter {
   /** Only changes at or after this time. Undefined: from the first one. */
-  readonly from: Date | undefined;
+  readonly from?: Date | undefined;
+  /** Only changes before this time. Undefined: until now. */
+  readonly to?: Date | undefined;
   /** Only changes that the owners of this account see. Undefined: all. */
   readonly accountId?: string | undefined;
+  /** Only changes of this thing. Undefined: all. */
+  readonly target?: string | undefined;
+  /** Only changes by this one, by name. Undefined: all. */
+  readonly operator?: string | undefined;
 }
 
 /** The append-only record of changes by operators, members and management keys. */
@@ -58,12 +64,13 @@ export class AuditTrail {
     });
   }
 
-  /** Changes after the one of a key, newest first. */
-  list({ from, accountId }: AuditRange, { after, limit }: PageStart): Promise<AuditEvent[]> {
+  /** Changes after the one of a key, newest first. Those of a thing or by somebody are looked for row by row. */
+  list({ from, to, ...named }: AuditFilter, { after, limit }: PageStart): Promise<AuditEvent[]> {
     const behind = after === undefined ? undefined : readAuditKey(after);
     const bounds = [
       ...(from === undefined ? [] : [{ at: { $gte: from } }]),
-      ...(accountId === undefined ? [] : [{ accountId }]),
+      ...(to === undefined ? [] : [{ at: { $lt: to } }]),
+      ...Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: value }])),
       ...(behind === undefined
         ? []
         : [{ $or: [{ at: { $lt: behind.at } }, { at: behind.at, id: { $lt: behind.id } }] }]),

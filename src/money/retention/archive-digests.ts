@@ -13,9 +13,9 @@ import type { ArchivePlace } from "./place.ts";
  */
 export class ArchiveDigests {
   readonly #place: Pick<ArchivePlace, "identify" | "stream">;
-  /** What tells the files apart that were compared, by name. */
+  /** The marks of the files that were compared, by name. */
   readonly #compared = new Map<string, string>();
-  /** What is being read, or waits for its turn, by name and by what tells the file apart. */
+  /** What is being read, or waits for its turn, by name and mark. */
   readonly #readings = new Map<string, Promise<void>>();
   readonly #turns = new Turns();
 
@@ -24,30 +24,32 @@ export class ArchiveDigests {
   }
 
   /**
-   * Compares an archive, unless it is the very file that was compared last. Throws RECEIPT_ARCHIVED, ARCHIVE_CHANGED, and
+   * Compares an archive, unless it is the very file that was compared last, or when its receipts left. The digest is of the
+   * whole file, so no part of it tells whether the part is right. Throws RECEIPT_ARCHIVED, ARCHIVE_CHANGED, and
    * LEDGER_UNAVAILABLE where the place cannot be read.
    */
-  demand(archive: ReceiptArchive): Promise<void> {
-    return this.#compare(archive, this.#compared.get(archive.file));
+  async demand(archive: ReceiptArchive): Promise<void> {
+    await this.#compare(archive, this.#compared.get(archive.file) ?? archive.mark);
   }
 
-  /** Compares an archive. Throws as `demand` does. */
-  compare(archive: ReceiptArchive): Promise<void> {
+  /** Compares an archive, and returns its mark. Throws as `demand` does. */
+  compare(archive: ReceiptArchive): Promise<string> {
     return this.#compare(archive, undefined);
   }
 
-  async #compare(archive: ReceiptArchive, known: string | undefined): Promise<void> {
+  async #compare(archive: ReceiptArchive, known: string | null | undefined): Promise<string> {
     const found = await this.#place.identify(archive.file).catch((error: unknown) => unreadable(archive, error));
     if (found === undefined) {
       throw gone(archive);
     }
     if (found === known) {
-      return;
+      return found;
     }
     const key = JSON.stringify([archive.file, found]);
     const reading = this.#readings.get(key) ?? this.#turns.take(() => this.#read(archive, found));
     this.#readings.set(key, reading);
     await reading.finally(() => this.#readings.delete(key));
+    return found;
   }
 
   async #read(archive: ReceiptArchive, found: string): Promise<void> {

@@ -1,4 +1,3 @@
-import type { FilterQuery } from "@mikro-orm/core";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
@@ -16,10 +15,8 @@ import { dayMs } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
 import { type ArchiveReader, type OpenArchive, toReceipt } from "./read-archive.ts";
 
-/** Days after its beginning on which a request is settled: the next one, or when its core comes back. */
-const laterDays = 2;
-/** Archives that one answer opens, so that a search for nothing ends. */
-const mostArchives = 400;
+/** A request is usually settled on the day on which it began, or on one of the next two. */
+const usualDays = 3;
 /** A day after all others, as the tables have days. */
 const never = 2 ** 31 - 1;
 
@@ -33,53 +30,34 @@ export class ReadReceipts implements ArchivedReceipts {
     this.#reader = reader;
   }
 
-  /**
-   * An id that the service made is searched for on its day and the next ones; any other on all days, newest first, and with
-   * an account on those alone on which it has usage. An archive that is gone may have had only the former.
-   */
-  async find(requestId: string, accountId: string | undefined): Promise<Receipt[]> {
-    const madeAt = readRequestTime(requestId);
-    const archives = await this.#storage.orm.em.fork().find(ReceiptArchive, await this.#daysOf(madeAt, accountId), {
-      orderBy: { day: madeAt === undefined ? "desc" : "asc" },
-      limit: mostArchives,
-    });
-    let gone: unknown;
-    for (const archive of archives) {
-      const found = await this.#read(archive, (open) => findIn(open, requestId)).catch((error: unknown) => {
-        if (readDetail(error)?.reason !== Reason.RECEIPT_ARCHIVED) {
-          throw error;
-        }
-        gone ??= error;
-        return [];
-      });
-      if (found.length > 0) {
-        return found;
-      }
+  async find(requestId: string, accountId = ""): Promise<Receipt[]> {
+    const found: Receipt[] = [];
+    const whenever = { fromMs: 0, toMs: Number.POSITIVE_INFINITY, after: undefined };
+    for await (const receipt of this.list({ ...whenever, accountId, keyId: "", model: "", requestId })) {
+      found.push(receipt);
     }
-    if (gone !== undefined && madeAt !== undefined) {
-      throw gone;
-    }
-    return [];
-  }
-
-  /** The days on which a request may be that was made at a time, or by somebody who chose its id. */
-  async #daysOf(madeAt: number | undefined, accountId: string | undefined): Promise<FilterQuery<ReceiptArchive>> {
-    if (madeAt !== undefined) {
-      const first = Math.floor(madeAt / dayMs);
-      return { day: { $gte: first, $lte: first + laterDays } };
-    }
-    const used = accountId && (await this.#findUsed({ accountId, keyId: "", model: "" }, 0, never));
-    return used ? { day: { $in: used } } : {};
+    return found.toReversed();
   }
 
   async *list(question: ArchivedQuestion): AsyncGenerator<Receipt> {
-    for (const archive of await this.#archivesOf(question)) {
-      const open = await this.#reader.open(archive);
-      try {
-        yield* listIn(open, question);
-      } finally {
-        await open.close();
+    let isFound = false;
+    let faulty: unknown;
+    for (const [at, span] of spansOf(question).entries()) {
+      for (const archive of isFound ? [] : await this.#archivesOf({ ...question, ...span })) {
+        const open = await this.#reader.open(archive).catch((error: unknown) => {
+          if (question.requestId === "" || !isFaulty(error)) {
+            throw error;
+          }
+          faulty ??= at === 0 ? error : undefined; // another archive may have the request
+        });
+        for await (const receipt of open === undefined ? [] : listAndClose(open, question)) {
+          isFound = true;
+          yield receipt;
+        }
       }
+    }
+    if (faulty !== undefined && !isFound && question.after === undefined) {
+      throw faulty;
     }
   }
 
@@ -112,23 +90,11 @@ export class ReadReceipts implements ArchivedReceipts {
     return faulty;
   }
 
-  async #read<T>(archive: ReceiptArchive, read: (open: OpenArchive) => Promise<T>): Promise<T> {
-    const open = await this.#reader.open(archive);
-    try {
-      return await read(open);
-    } finally {
-      await open.close();
-    }
-  }
-
   /** The archives of days on which the sums of usage count such receipts, newest first. */
   async #archivesOf(question: ArchivedQuestion): Promise<ReceiptArchive[]> {
-    const { requestId, fromMs, toMs, after } = question;
-    const madeAt = readRequestTime(requestId);
-    const since = Math.max(fromMs, madeAt ?? 0);
-    const until = madeAt === undefined ? Number.POSITIVE_INFINITY : madeAt + (laterDays + 1) * dayMs;
-    const end = Math.min(toMs, until, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
-    const day = { $in: await this.#findUsed(question, Math.floor(since / dayMs), Math.ceil(end / dayMs)) };
+    const { fromMs, toMs, after } = question;
+    const end = Math.min(toMs, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
+    const day = { $in: await this.#findUsed(question, Math.floor(fromMs / dayMs), Math.ceil(end / dayMs)) };
     return this.#storage.orm.em.fork().find(ReceiptArchive, { day }, { orderBy: { day: "desc" } });
   }
 
@@ -159,6 +125,12 @@ const isWithin = (receipt: Receipt, question: ArchivedQuestion): boolean => {
   return settledMs >= question.fromMs && settledMs < question.toMs && matches(receipt, question);
 };
 
+/** Whether an archive is gone, or another than was written. */
+function isFaulty(error: unknown): boolean {
+  const reason = readDetail(error)?.reason;
+  return reason === Reason.RECEIPT_ARCHIVED || reason === Reason.ARCHIVE_CHANGED;
+}
+
 /** What was found in the place of an archive. */
 function describe(error: unknown): string {
   switch (readDetail(error)?.reason) {
@@ -171,14 +143,26 @@ function describe(error: unknown): string {
   }
 }
 
-async function findIn(open: OpenArchive, requestId: string): Promise<Receipt[]> {
-  const found: Receipt[] = [];
-  for (const number of await open.find(requestId)) {
-    const lines = await open.lines(number);
-    // The text of an id may be in other lines, too; parsing each line would take longer.
-    found.push(...lines.filter((line) => line.includes(JSON.stringify(requestId))).map(toReceipt));
+/**
+ * Where receipts are searched, one span after the other until there are any. Those of an id that the service made are on its
+ * day or soon after, unless a core came back late, an operator settled it, or the clock that made the id was wrong.
+ */
+function spansOf({ requestId, fromMs, toMs }: ArchivedQuestion): readonly Pick<ArchivedQuestion, "fromMs" | "toMs">[] {
+  const madeAt = readRequestTime(requestId);
+  const anywhere = { fromMs, toMs };
+  if (madeAt === undefined) {
+    return [anywhere];
   }
-  return found.filter((receipt) => receipt.requestId === requestId).toReversed();
+  const first = Math.floor(madeAt / dayMs) * dayMs;
+  return [{ fromMs: Math.max(fromMs, first), toMs: Math.min(toMs, first + usualDays * dayMs) }, anywhere];
+}
+
+async function* listAndClose(open: OpenArchive, question: ArchivedQuestion): AsyncGenerator<Receipt> {
+  try {
+    yield* listIn(open, question);
+  } finally {
+    await open.close();
+  }
 }
 
 /** Begins with the block in which the list goes on, and ends with the first receipt that is too old. */

@@ -17,8 +17,10 @@ export interface NewFile {
 /** Where archives are: a folder, or a bucket. */
 export interface ArchivePlace {
   create(name: string): Promise<NewFile>;
-  /** What tells the file from any other that had, or will have, its name. Undefined: there is none. */
+  /** What tells the file from any other that had, or will have, its name: its mark. Undefined: there is none. */
   identify(name: string): Promise<string | undefined>;
+  /** Whether nobody can change a file and keep its mark, so that marks are believed for ever. Absent: while this process runs. */
+  readonly hasLastingMarks?: boolean;
   /** The content of a file, from its beginning. */
   stream(name: string): AsyncIterable<Uint8Array>;
   open(name: string): Promise<OpenFile>;

@@ -57,8 +57,8 @@ export class ArchiveReader {
     return { ...reading(read, layout), close: () => file.close() };
   }
 
-  /** Compares an archive with its digest, even if it was compared before. Throws as `open` does. */
-  compare(archive: ReceiptArchive): Promise<void> {
+  /** Compares an archive with its digest, even if it was compared before, and returns its mark. Throws as `open` does. */
+  compare(archive: ReceiptArchive): Promise<string> {
     return this.#digests.compare(archive);
   }
 }

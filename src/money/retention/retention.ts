@@ -1,8 +1,8 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Logger } from "#lib/logger.ts";
-import type { Clock } from "#lib/time/clock.ts";
 import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
+import type { JudgedClock } from "#src/storage/database-clock.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
@@ -56,7 +56,7 @@ export interface Dependencies extends ArchiveGround {
   /** Lets one core do the work for all. */
   readonly lease: Pick<WorkLease, "hold" | "release">;
   readonly observer: RetentionObserver;
-  readonly clock: Clock;
+  readonly clock: Omit<JudgedClock, "measure">;
   readonly logger: Logger;
 }
 
@@ -105,10 +105,11 @@ export class Retention {
     }
   }
 
+  /** While the clocks disagree no further day leaves: its charges could not be made any more when they come. */
   async #workOff(): Promise<void> {
     while (await this.#isMine()) {
       await this.#removeArchived();
-      const day = await this.#findDue();
+      const day = this.#parts.clock.agrees ? await this.#findDue() : undefined;
       if (day === undefined) {
         return;
       }
@@ -148,8 +149,9 @@ export class Retention {
     if (!(await this.#isMine())) {
       return; // another core does it again
     }
-    const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
-    await new ArchiveReader(place).compare(archive); // before anything that it has leaves the books
+    const entry = { ...toRow(written), day, mark: null, at: new Date(clock.now()) };
+    const mark = await new ArchiveReader(place).compare(entry); // before anything that it has leaves the books
+    const archive: ReceiptArchive = place.hasLastingMarks ? { ...entry, mark } : entry;
     await this.#sealed(async (em) => {
       await em.insert(ReceiptArchive, archive);
       await mustBeWhole(em, archive);

@@ -9,6 +9,14 @@ import { addSums, sumNames, sumsOfSums } from "./rollups.ts";
  */
 export const spanHours = [1, 6, 24, 48, 96, 192, 384, 768, 1536] as const;
 
+/** The length of the longest slots in hours: there are six of them a year. */
+export const longestSpan = Math.max(...spanHours);
+
+/** What each account was charged in all, in few rows however long ago it began. */
+export const accountTotals = `
+  select account_id, ${sumNames.join(", ")} from usage_span where hours = ${longestSpan} and detail = 'account'
+  union all select account_id, ${sumNames.join(", ")} from usage_tally`;
+
 const spanKey = "hours, detail, slot, account_id, key_id, model";
 const lengths = spanHours.map((hours) => `select ${hours} as hours`).join(" union all ");
 

@@ -1,12 +1,15 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
+import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { findArchived } from "./find-archived.ts";
 import { findStored } from "./find-stored.ts";
 import type { Found } from "./found.ts";
 
 interface Dependencies {
   readonly storage: Storage;
+  readonly archives: Pick<ArchivedReceipts, "find">;
   readonly models: () => readonly { readonly id: string }[];
   readonly servers: () => readonly { readonly id: string; readonly model: string }[];
 }
@@ -14,7 +17,12 @@ interface Dependencies {
 const sizes = { usual: 10, most: 100 };
 
 /** Looks for anything by a word that somebody has at hand. */
-export function createFindService({ storage, models, servers }: Dependencies): ServiceImpl<typeof FindService> {
+export function createFindService({
+  storage,
+  archives,
+  models,
+  servers,
+}: Dependencies): ServiceImpl<typeof FindService> {
   return {
     async findAnything({ text, pageSize }, context) {
       const wanted = text.trim();
@@ -23,7 +31,9 @@ export function createFindService({ storage, models, servers }: Dependencies): S
       }
       const limit = Math.min(pageSize || sizes.usual, sizes.most);
       const isOperator = readPrincipal(context).kind === "operator";
-      const stored = await findStored(storage, { text: wanted, accountId: visibleAccount(context, ""), limit });
+      const accountId = visibleAccount(context, "");
+      const stored = await findStored(storage, { text: wanted, accountId, limit });
+      const archived = stored.length > 0 ? [] : await findArchived(archives, wanted, accountId);
       const isLike = ({ id }: { readonly id: string }) => id.toLowerCase().includes(wanted.toLowerCase());
       const ofFleet: Found[] = [
         ...models()
@@ -35,7 +45,7 @@ export function createFindService({ storage, models, servers }: Dependencies): S
           .map(({ id, model }) => ({ kind: "server", id, name: model, accountId: "" }) as const)
           .slice(0, limit),
       ];
-      return { found: [...stored, ...ofFleet] };
+      return { found: [...stored, ...archived, ...ofFleet] };
     },
   };
 }

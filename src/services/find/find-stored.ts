@@ -12,18 +12,22 @@ import { type Asked, queriesFor, type Search } from "./queries.ts";
 export async function findStored(storage: Storage, asked: Asked): Promise<Found[]> {
   const snapshot = await storage.snapshot();
   try {
-    const found = new Map<string, Found>();
+    const kinds = new Map<Found["kind"], Map<string, Found>>();
     for (const search of queriesFor(storage.dialect, asked)) {
+      const found = kinds.get(search.kind) ?? new Map<string, Found>();
+      kinds.set(search.kind, found);
+      if (found.size >= asked.limit) {
+        continue; // what is named less exactly has no room left
+      }
       const { sql, parameters } = toStatement(search, asked);
       for (const row of await snapshot.few(sql, parameters)) {
         const thing = toFound(search, row);
-        const key = `${thing.kind} ${thing.id}`;
-        if (!found.has(key)) {
-          found.set(key, thing);
+        if (!found.has(thing.id) && found.size < asked.limit) {
+          found.set(thing.id, thing);
         }
       }
     }
-    return [...found.values()];
+    return [...kinds.values()].flatMap((found) => [...found.values()]);
   } finally {
     await snapshot.close();
   }

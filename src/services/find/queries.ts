@@ -1,4 +1,5 @@
 import { validate as isUuid } from "uuid";
+import { toRequestId } from "#lib/ids/request-id.ts";
 import { toNameKey } from "#src/storage/entities/account.ts";
 import type { Found } from "./found.ts";
 
@@ -28,11 +29,11 @@ export function queriesFor(dialect: "sqlite" | "postgresql", { text }: Asked): S
 }
 
 /**
- * By whole ids alone: there may be millions. The id of an answer is made from its request's. The sign keeps SQLite, which
+ * By whole ids alone: there may be millions. The sign keeps SQLite, which
  * has no statistics, from reading all requests of the account.
  */
 function requests(dialect: "sqlite" | "postgresql", text: string): Search[] {
-  const id = text.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
+  const id = toRequestId(text);
   const search = (table: string): Search => ({
     kind: "request",
     from: `select request_id as id, model as name, account_id from ${table}`,
@@ -55,7 +56,8 @@ function accounts(dialect: "sqlite" | "postgresql", text: string): Search[] {
   const isWithin = dialect === "sqlite" ? "instr(name_key, ?) > 0" : "position(?::bytea in name_key) > 0";
   const isId = /^[0-9a-f-]{4,}$/i.test(text);
   const byId = isId ? [search("cast(id as text) like ?", `%${text.toLowerCase()}%`)] : [];
-  return [search(isWithin, toNameKey(text)), ...byId];
+  const key = toNameKey(text);
+  return [search("name_key = ?", key), search(isWithin, key), ...byId];
 }
 
 function keys(text: string): Search[] {
@@ -70,16 +72,21 @@ function keys(text: string): Search[] {
   if (isUuid(text)) {
     return [search("id = ?", text.toLowerCase())];
   }
-  // Escaped: one wider character would double the memory of the whole bundle's text.
+  // Escaped: one wider character would double the memory of the whole bundle's text. Names may look like whole keys.
   const whole = /^([a-z0-9]{1,12}[-_][0-9A-Za-z]{4})[0-9A-Za-z\u2026]{1,45}([0-9A-Za-z]{4})$/.exec(text);
-  if (whole !== null) {
-    return [search("prefix = ? and last4 = ?", whole[1], whole[2])];
-  }
   return [
+    ...(whole === null ? [] : [search("prefix = ? and last4 = ?", whole[1], whole[2])]),
     ...(/^[0-9A-Za-z]{4}$/.test(text) ? [search("last4 = ?", text)] : []),
     ...(/^[a-z0-9]{1,12}[-_][0-9A-Za-z]{4}$/.test(text) ? [search("prefix = ?", text)] : []),
-    search("lower(name) like ? escape '!'", `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`),
+    // A database knows the other case of ASCII alone; of all other letters the case is as it was typed.
+    search("(name = ? or lower(name) = ?)", text, text.toLowerCase()),
+    search("(name like ? escape '!' or lower(name) like ? escape '!')", within(text), within(text.toLowerCase())),
   ];
+}
+
+/** The pattern of what contains a text. */
+function within(text: string): string {
+  return `%${text.replace(/[!%_]/g, "!$&")}%`;
 }
 
 function payments(text: string): Search[] {

@@ -62,7 +62,7 @@ export function createMeteringService({
 
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      const page = await listRequests(storage, { ...request, accountId });
+      const page = await listRequests(storage, { ...request, accountId }, archives);
       return withAge(context, { ...page, requests: hideServers(context, page.requests) });
     },
 

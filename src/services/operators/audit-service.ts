@@ -11,16 +11,19 @@ import { visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 /** Lists the changes that operators, members and management keys made. */
 export function createAuditService(trail: Pick<AuditTrail, "list">): ServiceImpl<typeof AuditService> {
   return {
-    async listAuditEvents({ from, accountId, ...request }, context) {
-      const since = from && timestampDate(from);
+    async listAuditEvents({ from, to, accountId, target, operator, pageSize, pageToken }, context) {
       const account = visibleAccount(context, accountId);
       if (account !== "" && !isUuid(account)) {
         return {};
       }
+      const wanted = {
+        ...{ from: from && timestampDate(from), to: to && timestampDate(to) },
+        ...{ accountId: account || undefined, target: target || undefined, operator: operator || undefined },
+      };
       const { entries, nextPageToken } = await readPage(
-        `changes from ${since?.getTime() ?? "the first"} of ${account || "all"}`,
-        request,
-        (start) => trail.list({ from: since, accountId: account || undefined }, start),
+        `changes of ${JSON.stringify([wanted.from, wanted.to, account, target, operator])}`,
+        { pageSize, pageToken },
+        (start) => trail.list(wanted, start),
         toAuditKey,
         (key) => readAuditKey(key) !== undefined,
       );

@@ -32,7 +32,8 @@ export async function openServer(url: string): Promise<PostgresqlStorage> {
 
 /** A core's ledger under load. */
 export interface Core {
-  measure(load: LedgerLoad): Promise<LedgerMeasurement>;
+  /** Absent `duration`: for as long as the options say, in milliseconds. */
+  measure(load: LedgerLoad, duration?: number): Promise<LedgerMeasurement>;
   stop(): Promise<void>;
 }
 
@@ -45,8 +46,7 @@ export async function startCore(
   mkdirSync(own);
   const helper = await startHelper("ledger/load.ts", [url, own, "500"]);
   return {
-    async measure(load) {
-      const { duration } = options;
+    async measure(load, duration = options.duration) {
       const measured = await helper.ask<LedgerMeasurement>({
         ...{ load, warmUp: 500, duration, processes: [...databases.processes] },
       });

@@ -50,7 +50,7 @@ export async function retain(
   };
   let [archived, removed, first, last] = [0, 0, 0, 0];
   const retention = new Retention({
-    ...{ storage, keepDays: 180, clock, logger },
+    ...{ storage, keepDays: 180, clock: { ...clock, agrees: true }, logger },
     place: archiveFolder(await mkdtemp(join(directory, "archive-")), systemRandom),
     sealer: new Sealer({ storage, clock, random: systemRandom, logger }),
     store: {

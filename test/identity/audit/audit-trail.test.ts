@@ -46,6 +46,31 @@ describe.each(dialects)("%s", (dialect) => {
     return { storage, clock, trail, caller, client };
   }
 
+  test("changes are found by their target, by who made them and by their time, page by page", async () => {
+    const { trail, client, clock } = await start();
+    for (const [target, by] of [
+      ["a", "Ada"],
+      ["b", "Bob"],
+      ["a", "Bob"],
+      ["b", "Ada"],
+    ] as const) {
+      await trail.add({ ...event(target), operator: by });
+      clock.advance(1000);
+    }
+    const find = async (asked: Parameters<typeof client.listAuditEvents>[0]) =>
+      (await client.listAuditEvents(asked)).auditEvents.map(({ target, operator: by }) => `${target} ${by}`);
+    expect(await find({ target: "a" })).toEqual(["a Bob", "a Ada"]);
+    expect(await find({ operator: "Ada" })).toEqual(["b Ada", "a Ada"]);
+    expect(await find({ operator: "Ada", target: "a" })).toEqual(["a Ada"]);
+    const at = (ago: number) => timestampFromDate(new Date(clock.now() - ago));
+    expect(await find({ from: at(3000), to: at(1000) })).toEqual(["a Bob", "b Bob"]);
+    const first = await client.listAuditEvents({ target: "a", pageSize: 1 });
+    expect(await find({ target: "a", pageSize: 1, pageToken: first.nextPageToken })).toEqual(["a Ada"]);
+    await expect(find({ target: "b", pageSize: 1, pageToken: first.nextPageToken })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
+  });
+
   test("an owner sees what the members and keys of its own account changed, and nobody else's", async () => {
     const { trail, client, caller } = await start();
     const [own, other] = [systemRandom.uuid(), systemRandom.uuid()];

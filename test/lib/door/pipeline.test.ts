@@ -35,9 +35,9 @@ test("requests that wait on the connections of one network are bounded together,
   const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: t\r\n\r\n`;
   const sockets = Array.from({ length: 8 }, open);
   for (const socket of sockets) {
-    socket.write(ask("/never") + ask("/later").repeat(100));
+    socket.write(ask("/never") + ask("/later").repeat(50));
   }
-  await eventually("the network has its 512", () => refused === 3);
+  await eventually("the network has its 256", () => refused === 3);
   for (const socket of sockets) {
     socket.destroy();
   }

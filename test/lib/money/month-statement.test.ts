@@ -16,6 +16,7 @@ const month: Month = {
   lapsedPicoUsd: "0",
   chargedPicoUsd: "10000000000001",
   closingPicoUsd: "-6250000000001",
+  owedPicoUsd: "6250000000001",
   models: [
     {
       $typeName: "tollgate.metering.v1.MonthOfModel",

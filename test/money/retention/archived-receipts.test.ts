@@ -10,14 +10,16 @@ import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
 import { ArchiveReader } from "#src/money/retention/read-archive.ts";
+import { dayMs } from "#src/money/store/kept-from.ts";
 import { dialects } from "../databases.ts";
-import { testModel } from "../fixture.ts";
+import { request, run, testModel } from "../fixture.ts";
 import { settledDays, usageOf } from "./settled-days.ts";
 
 const live = settledDays();
@@ -141,8 +143,6 @@ describe.each(dialects)("%s", (dialect) => {
     );
     expect(await reasonOf(read())).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED, parameter: "request_id" });
     expect(await readReceipts(storage, ids[8] ?? "", undefined, archives)).toHaveLength(1);
-    const own = readReceipts(storage, "my-own-id", undefined, archives);
-    expect(await reasonOf(own)).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND });
     const partly = usageOf(storage, { from: timestampFromMs(settledOn) });
     expect(await reasonOf(partly)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "from" });
     const wholly = await usageOf(storage, {
@@ -151,6 +151,60 @@ describe.each(dialects)("%s", (dialect) => {
     });
     expect(wholly).toMatchObject([{ requests: 7n }]);
     expect(await usageOf(storage, { from: timestampFromMs(midnight + 1) })).toMatchObject([{ requests: 3n }]);
+    await clock.until(close());
+  }, 60_000);
+
+  test("a request is found whatever other archives are lost; one that only a lost archive may have is not told to be none", async () => {
+    const { storage, store, ledger, ids, account, clock, midnight, directory, noted, retention, close } =
+      await live(dialect);
+    const own = "my-own-id";
+    const late = `req_${v7({ msecs: midnight - 5 * dayMs }).replaceAll("-", "")}`; // of a core that was away for days
+    const early = `req_${v7({ msecs: midnight + 5 * dayMs }).replaceAll("-", "")}`;
+    for (const requestId of [own, late, early]) {
+      await clock.until(run(ledger, request(account, { inputTokens: 10, outputTokens: 100 }, { requestId })));
+    }
+    await retention().work();
+    await store.markSeen(await store.unseenTallies(100));
+    await store.foldTallies(midnight / 3_600_000 + 24);
+    const nextDay = { ...systemClock, now: () => midnight + dayMs + 3_600_000, monotonic: () => 0, agrees: true };
+    await retention({ clock: nextDay }).work();
+    const [older = "", newer = ""] = noted.map(({ file }) => join(directory, file));
+    /** What both doors say of a request: the receipt's id, or the reason for which there is none. */
+    const ask = async (requestId: string, accountId: string) => {
+      const archives = new ReadReceipts(storage, new ArchiveReader(archiveFolder(directory, systemRandom)));
+      const all = { keyId: "", model: "", labelName: "", pageSize: 100, pageToken: "" };
+      const told = (asked: Promise<readonly Receipt[]>) =>
+        asked.then(
+          ([first]) => first?.requestId ?? Reason.RECEIPT_NOT_FOUND,
+          (error) => readDetail(error)?.reason,
+        );
+      return Promise.all([
+        told(readReceipts(storage, requestId, accountId || undefined, archives)),
+        told(listReceipts(storage, { ...all, requestId, accountId }, archives).then(({ receipts }) => receipts)),
+      ]);
+    };
+    for (const accountId of [account, ""]) {
+      for (const id of [own, late, early, ids[0] ?? ""]) {
+        expect(await ask(id, accountId)).toEqual([id, id]);
+      }
+      const { RECEIPT_ARCHIVED: gone, ARCHIVE_CHANGED: changed, RECEIPT_NOT_FOUND: none } = Reason;
+      for (const [lost, kept, id] of [
+        [older, ids[0] ?? "", own],
+        [newer, own, ids[0] ?? ""],
+      ] as const) {
+        const content = readFileSync(lost);
+        rmSync(lost);
+        expect(await ask(id, accountId)).toEqual([id, id]);
+        expect(await ask(kept, accountId)).toEqual([gone, gone]);
+        expect(await ask("another-id", accountId)).toEqual([gone, gone]);
+        writeFileSync(lost, "another");
+        expect(await ask(id, accountId)).toEqual([id, id]);
+        expect(await ask("another-id", accountId)).toEqual([changed, changed]);
+        writeFileSync(lost, content);
+      }
+      expect(await ask("another-id", accountId)).toEqual([none, none]);
+      expect(await ask(own, v7())).toEqual([none, none]);
+    }
     await clock.until(close());
   }, 60_000);
 });

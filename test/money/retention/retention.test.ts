@@ -7,7 +7,7 @@ import { describe, expect, test } from "@jest/globals";
 import { NIL, v7 } from "uuid";
 import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
-import { type Clock, systemClock } from "#lib/time/clock.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
@@ -124,11 +124,11 @@ describe.each(dialects)("%s", (dialect) => {
     const restOf = async (daysLate: number) => {
       const rests: number[] = [];
       let ticks = 0;
-      const ticking: Clock = {
-        ...systemClock,
+      const ticking = {
+        ...{ ...systemClock, agrees: true },
         now: () => midnight + daysLate * dayMs + 3_600_000,
         monotonic: () => ticks++,
-        after: (ms, act) => {
+        after: (ms: number, act: () => void) => {
           rests.push(ms);
           return systemClock.after(0, act);
         },
@@ -138,6 +138,17 @@ describe.each(dialects)("%s", (dialect) => {
       return rests.at(-1);
     };
     expect([await restOf(0), await restOf(1), await restOf(2), await restOf(100)]).toEqual([9, 3, 2, 2]); // at least 2 ms
+    await clock.until(close());
+  }, 60_000);
+
+  test("no day leaves while the clocks disagree, and it leaves once they agree", async () => {
+    const { storage, midnight, clock, noted, retention, close } = await live(dialect);
+    const judged = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => 0, agrees: false };
+    await retention({ clock: judged }).work();
+    expect([noted, await storage.orm.em.fork().count(Usage)]).toEqual([[], 10]);
+    judged.agrees = true;
+    await retention({ clock: judged }).work();
+    expect([noted.length, await storage.orm.em.fork().count(Usage)]).toEqual([1, 3]);
     await clock.until(close());
   }, 60_000);
 

@@ -6,7 +6,6 @@ import { afterAll, expect } from "@jest/globals";
 import { v7 } from "uuid";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
-import type { Clock } from "#lib/time/clock.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
@@ -73,7 +72,7 @@ export function settledDays() {
     const looks: (readonly [number, number])[] = [];
     const noted: ReceiptArchive[] = [];
     /** An hour after midnight. No step takes time: the rests between them would be as long as the proofs of the books. */
-    const time: Clock = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => 0 };
+    const time = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => 0, agrees: true };
     const retention = (more: Partial<Dependencies> = {}) =>
       new Retention({
         ...{ storage, store, keepDays: 0, clock: time, logger: silentLogger },

@@ -33,7 +33,7 @@ export const checkoutMutations = within(
       file: "returns/withdrawals.ts",
       find: "      await this.putBack(row, error.message);",
       replace: '      await this.move(id, "withdrawn", { state: "returned", askAt: null });',
-      breaks: "If Stripe refuses, it comes back, at the prices that it had",
+      breaks: "If Stripe refuses, or the bank days later, it comes back at the prices that it had",
       tests: ["payments"],
     },
     {

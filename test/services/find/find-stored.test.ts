@@ -62,6 +62,29 @@ describe.each(dialects)("%s", (dialect) => {
     await metering.close();
   });
 
+  test("what is called exactly so comes first, however many others contain it", async () => {
+    const { metering, keys, open, find } = await start();
+    const account = await open("Customer 1");
+    const { key } = await keys.create(account, "Build 1");
+    for (let number = 10; number < 22; number++) {
+      await keys.create(await open(`Customer ${number}`), `Build ${number}`);
+    }
+    const [accounts, builds] = [await find("customer 1"), await find("build 1")];
+    expect([accounts[0], accounts.length]).toEqual([`account ${account}`, 10]);
+    expect([builds[0], builds.length]).toEqual([`key ${key.id}`, 10]);
+    await metering.close();
+  });
+
+  test("a key by a name that looks like a whole key, or has letters beyond ASCII", async () => {
+    const { metering, keys, open, find } = await start();
+    const account = await open("An account");
+    for (const name of ["ci-production", "Übung"]) {
+      const { key } = await keys.create(account, name);
+      expect(await find(name)).toEqual([`key ${key.id}`]);
+    }
+    await metering.close();
+  });
+
   test("requests by their id, finished and refused, and payments by their reference", async () => {
     const { metering, clock, open, find } = await start();
     const account = await open("Payer");

@@ -38,6 +38,7 @@ export const newsBreaks: readonly Break[] = [
   {
     name: "a core never finds out what a lost reply has leased to it",
     judge: "wallets",
+    seed: 2,
     only: ["one lost reply", "lost replies"],
     apply() {
       const undo = ["run", "clear"].map((name) => method(SliceAudit, name, async () => {})());

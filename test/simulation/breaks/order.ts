@@ -37,6 +37,7 @@ export const orderBreaks: readonly Break[] = [
   {
     name: "a request id may run twice at once",
     judge: "identities",
+    seed: 2,
     only: [],
     settings: { trafficMs: 5, requests: 1200 },
     apply: method(RunningRequests, "mustBeNone", () => {}),

@@ -75,7 +75,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "on SQLite, slices that a dead process had are not taken over",
     judge: "proofs",
-    seed: 2,
+    seed: 3,
     only: ["kill"],
     settings: { isSqlite: true },
     apply: method(SqliteLedgerStore, "enter", async function (this: SqliteLedgerStore, claim: EpochClaim) {
@@ -174,7 +174,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "a copy of a living core's journal is charged at once",
     judge: "spending",
-    seed: 115,
+    seed: 118,
     only: ["twin"],
     settings: { trafficMs: 5, faultsMs: 100, requests: 300 },
     apply: method(PostgresqlLedgerStore, "epochs", async () => []),

@@ -44,6 +44,27 @@ export declare type ListAuditEventsRequest = Message<"tollgate.audit.v1.ListAudi
    * @generated from field: string account_id = 4;
    */
   accountId: string;
+
+  /**
+   * Only changes before this time. Absent: until now.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 5;
+   */
+  to?: Timestamp | undefined;
+
+  /**
+   * Only changes of this thing, by AuditEvent.target. Empty: of all.
+   *
+   * @generated from field: string target = 6;
+   */
+  target: string;
+
+  /**
+   * Only changes by this one, by AuditEvent.operator. Empty: by all.
+   *
+   * @generated from field: string operator = 7;
+   */
+  operator: string;
 };
 
 /**

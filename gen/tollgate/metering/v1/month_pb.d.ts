@@ -155,6 +155,13 @@ export declare type Month = Message<"tollgate.metering.v1.Month"> & {
    * @generated from field: repeated tollgate.metering.v1.MonthOfModel models = 11;
    */
   models: MonthOfModel[];
+
+  /**
+   * What is owed at its end, and has to be paid: gifts that the account has beside it do not make it less.
+   *
+   * @generated from field: string owed_pico_usd = 12;
+   */
+  owedPicoUsd: string;
 };
 
 /**

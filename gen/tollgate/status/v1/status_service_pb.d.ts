@@ -261,7 +261,7 @@ export declare const IncidentSchema: GenMessage<Incident>;
 export declare type Trouble = Message<"tollgate.status.v1.Trouble"> & {
   /**
    * What: "no_server", "database", "server_down", "server_cut_off", "books_failed", "books_old", "dead_letters",
-   * "webhooks_not_taken", "usage_events_not_taken", "mails_not_sent" or "clocks_apart".
+   * "webhooks_not_taken", "usage_events_not_taken", "mails_not_sent", "disk_full", "certificate_ends" or "clocks_apart".
    *
    * @generated from field: string what = 1;
    */

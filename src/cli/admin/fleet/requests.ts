@@ -45,6 +45,8 @@ export function addRequests(program: Command, io: Io): void {
         .option("--from <time>", "ended at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "ended before", moment)
         .option("--limit <n>", "the most requests", count, 100),
+    // One request is told in whole: what to do has no room in a table.
+    show: (answer) => (Array.isArray(answer) && answer.length === 1 && "advice" in answer[0] ? answer[0] : answer),
     ask: async (
       core,
       { request = "", key = "", model = "", reason = "", outcome, from, to, limit },

@@ -179,6 +179,14 @@ export function statusDocument({ ok, red }: Pick<GetStatusResponse, "ok" | "red"
   return { ok, red: troubles };
 }
 
+/** The same for people, in one line for each thing: a server's id has its model. */
+export function showStatus({ ok, red }: ReturnType<typeof statusDocument>) {
+  const troubles = red.map(({ what, model, server, reason, since }) => ({
+    ...{ trouble: what, where: server ?? model ?? null, since, reason },
+  }));
+  return { ok, red: troubles };
+}
+
 /** A part of a whole, rounded to a thousandth. */
 function part(value: number | undefined): number | null {
   return value === undefined ? null : Number(value.toFixed(3));

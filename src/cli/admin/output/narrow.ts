@@ -11,9 +11,12 @@ export const gap = "  ";
 /** Where room is short a text is cut to so many characters. */
 const longText = 40;
 /** The same where there is still no room without minor columns. */
-const shortTexts = [32, 28, 24];
+const shortestText = 24;
+const shortTexts = [32, 28, shortestText];
 /** A sentence has at least so many characters in a line, and more where other columns leave them. */
 const shortSentence = 34;
+/** The same rather than that a column is left out. */
+const shortestSentence = 24;
 
 /** Columns that people look at last, which are the first to be left out. */
 const minor = `
@@ -26,34 +29,37 @@ const minor = `
 
 /** Columns for which people ask: what happened, to how much, and when. They stay when others at the right leave. */
 const vital =
-  /^(reason|http_status|status|outcome|state|health|at|name|kind|input_tokens|output_tokens|cost_usd|amount_usd)$/;
+  /^(reason|http_status|status|outcome|state|health|at|since|where|name|kind|input_tokens|output_tokens|cost_usd|amount_usd|frozen|last4|revoked_at)$/;
 
 /** Whether a cell is copied into the next command, and therefore shown whole or not at all. */
-const isCopied = (name: string) => /(^|_)(id|ref|key|token|secret|url|file|part|target)$/.test(name);
-const isSentence = (name: string) => /^(message|description|detail|what|advice|problem)$/.test(name);
+const isCopied = (name: string) => /(^|_)(id|ref|key|token|secret|url|file|part|target|where)$/.test(name);
+const isSentence = (name: string) => /^(message|description|detail|what|advice|problem|reason|error)$/.test(name);
 
 /**
  * The same table in a width: first without the columns that are empty in every row, then with times to the second and
  * methods without their service, then without minor columns, then with shorter texts, at last without those at the right,
- * of which vital ones leave last. A cell of several lines is a sentence.
+ * of which vital ones leave last. A cell of several lines is a sentence, which is made narrower before a vital one leaves.
  */
 export function narrow(table: Table, width: number): Table {
   let narrowed = table;
+  const whole: Whole = new Map();
+  const cutTo = (most: number, least?: number) => (before: Table) => shorten(before, whole, { width, most, least });
   const steps = [
     withoutEmpty,
     abbreviate,
-    (before: Table) => shorten(before, width, longText),
+    cutTo(longText),
     ...minor.map((name) => (before: Table) => without(before, name)),
-    ...shortTexts.map((most) => (before: Table) => shorten(before, width, most)),
+    ...shortTexts.map((most) => cutTo(most)),
     ...table.columns
       .slice(1)
       .filter((name) => !vital.test(name))
       .reverse()
       .map((name) => (before: Table) => without(before, name)),
+    cutTo(shortestText, shortestSentence),
   ];
   for (const step of steps) {
     if (widthOf(narrowed) <= width) {
-      return narrowed;
+      return whole.size === 0 ? narrowed : cutTo(Number.POSITIVE_INFINITY)(narrowed); // sentences take what has become free
     }
     narrowed = step(narrowed);
   }
@@ -100,12 +106,31 @@ function abbreviate(table: Table): Table {
   );
 }
 
-function shorten(table: Table, width: number, most: number): Table {
+/** Sentences that were broken into lines, by what they became. */
+type Whole = Map<string, string>;
+
+interface Room {
+  readonly width: number;
+  /** The characters of a text. */
+  readonly most: number;
+  /** The least characters of a sentence's line. */
+  readonly least?: number | undefined;
+}
+
+function shorten(table: Table, whole: Whole, { width, most, least = shortSentence }: Room): Table {
   const texts = mapCells(table, (cell, name) => (isCopied(name) || isSentence(name) ? cell : cut(cell, most)));
   const sentences = table.columns.filter(isSentence);
   const room = width - widthOf(sentences.reduce(without, texts)) - gap.length;
-  const line = sentences.length === 1 ? Math.max(shortSentence, room) : shortSentence;
-  return mapCells(texts, (cell, name) => (isSentence(name) ? wrap(cell, line) : cell));
+  const line = sentences.length === 1 ? Math.max(least, room) : least;
+  return mapCells(texts, (cell, name) => {
+    if (!isSentence(name)) {
+      return cell;
+    }
+    const sentence = whole.get(cell) ?? cell;
+    const lines = wrap(sentence, line);
+    whole.set(lines, sentence);
+    return lines;
+  });
 }
 
 function mapCells({ columns, rows }: Table, change: (cell: string, column: string) => string): Table {

@@ -31,7 +31,7 @@ export function renderText(document: Document, { wide = false }: { readonly wide
   const lines: string[] = [];
   for (const [name, value] of fields) {
     if (!isList(value)) {
-      lines.push(`${name.padEnd(names)}  ${text(value)}`);
+      lines.push(...toFieldLines(name.padEnd(names), text(value), width));
     }
   }
   for (const [name, value] of fields) {
@@ -42,18 +42,46 @@ export function renderText(document: Document, { wide = false }: { readonly wide
   return lines.join("\n");
 }
 
+/** A field with its value, which goes on in further lines, between words, where one has no room for it. */
+function toFieldLines(name: string, value: string, width: number): string[] {
+  const [first = "", ...others] = value.split(" ");
+  const lines = [`${name}${gap}${first}`];
+  for (const word of others) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length > width) {
+      lines.push(`${" ".repeat(name.length)}${gap}${word}`);
+    } else {
+      lines[lines.length - 1] = line;
+    }
+  }
+  return lines;
+}
+
 function table(rows: readonly DocumentRow[], width: number): string {
-  const [first] = rows;
-  if (!first) {
+  if (rows.length === 0) {
     return "none";
   }
-  const names = Object.entries(first)
-    .filter(([, value]) => !isList(value))
-    .map(([name]) => name);
+  const names = columnsOf(rows);
   const cells = rows.map((row) => names.map((name) => text(row[name] as Cell)));
   const narrowed = narrow({ columns: names, rows: cells }, width);
   const numeric = narrowed.columns.map((name) => rows.every((row) => isNumeric(row[name])));
   return draw(narrowed, numeric);
+}
+
+/** The columns of all rows: a row may have a field that others lack, which stands behind the one before it there. */
+function columnsOf(rows: readonly DocumentRow[]): string[] {
+  const names: string[] = [];
+  for (const row of rows) {
+    let before = -1;
+    for (const [name] of Object.entries(row).filter(([, value]) => !isList(value))) {
+      const at = names.indexOf(name);
+      before = at === -1 ? before + 1 : at;
+      if (at === -1) {
+        names.splice(before, 0, name);
+      }
+    }
+  }
+  return names;
 }
 
 /** The lines of a table, numbers to the right. */

@@ -2,6 +2,7 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { isHashed } from "#src/config/schema/labels.ts";
+import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { ConfiguredLabels, type Labels } from "#src/money/labels/labels.ts";
 import { attendLabels } from "#src/money/labels/stored-values.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
@@ -26,6 +27,7 @@ export interface Money extends Part, Books {
   readonly labels: Labels;
   /** Where archives are. */
   readonly place: ArchivePlace;
+  readonly archives: ArchivedReceipts;
 }
 
 /** `open` opens the ground once there are prices. A simulation passes its own. */
@@ -62,6 +64,7 @@ export async function composeMoney(
     rateLimits,
     labels,
     place,
+    archives,
     services: [
       registration(MeteringService, createMeteringService({ storage, clock, archives, labels: kept })),
       registration(PricesService, createPricesService(prices, storage)),

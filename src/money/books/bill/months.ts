@@ -6,8 +6,14 @@ import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/
 import type { Month, MonthOfModel } from "#gen/tollgate/metering/v1/month_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { Account } from "#src/storage/entities/account.ts";
+import { withCredit } from "#src/storage/entities/metering/lot-conditions.ts";
+import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
+import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import type { TimeSpan } from "../proof/scope.ts";
 import { streamUsage } from "../receipts/usage.ts";
+import { readSealNumbers } from "./day-proofs.ts";
+import { readLotBalances } from "./lot-balances.ts";
 import { readBalance, readMovements } from "./movements.ts";
 
 /** The months that are listed unless one is named. */
@@ -38,7 +44,7 @@ export async function readMonths(
     if (month === "" && end <= account.createdAt.getTime()) {
       break;
     }
-    months.push(await readMonth(storage, accountId, { from, to: Math.min(end, now), isOver: end <= now }));
+    months.push(await readMonth(storage, accountId, { from, to: Math.min(end, now), isOver: end <= now, now }));
   }
   return { account, months };
 }
@@ -53,7 +59,7 @@ function beginning(ms: number, ago: number): number {
 async function readMonth(
   storage: Storage,
   accountId: string,
-  { from, to, isOver }: { readonly from: number; readonly to: number; readonly isOver: boolean },
+  { from, to, isOver, now }: TimeSpan & { readonly isOver: boolean; readonly now: number },
 ): Promise<Month> {
   const opening = await readBalance(storage, accountId, from);
   const sums = { topup: 0n, grant: 0n, refund: 0n, lapse: 0n };
@@ -65,6 +71,7 @@ async function readMonth(
   const models = await readModels(storage, accountId, { from, to });
   const charged = models.reduce((sum, { costPicoUsd }) => sum + BigInt(costPicoUsd), 0n);
   const closing = opening + sums.topup + sums.grant - sums.refund - sums.lapse - charged;
+  const owed = await readOwed(storage, accountId, { to, isOver, now, closing });
   if (isOver && closing !== (await readBalance(storage, accountId, to))) {
     throw failure(Reason.LEDGER_UNAVAILABLE, "Charges of this month came meanwhile: ask again.");
   }
@@ -80,8 +87,41 @@ async function readMonth(
     lapsedPicoUsd: String(sums.lapse),
     chargedPicoUsd: String(charged),
     closingPicoUsd: String(closing),
+    owedPicoUsd: String(owed),
     models,
   };
+}
+
+/** Gifts that came in while there was a credit line: what is owed on it stands beside them, since gifts never pay it. */
+const giftsBesideLine = `
+  select id from lot where account_id = ? and kind in ('free', 'grant') and created_at < ?
+    and created_at >= (select min(created_at) from lot line where line.account_id = ? and line.kind = 'credit') limit 1`;
+
+const owedNow = `
+  select ${textColumns("owed", "sums")} from (select ${sumColumns("owed", "owed")} from (
+    select debt as owed from account where id = ?
+    union all select spent - repaid from lot where account_id = ? and ${withCredit}
+    union all select slice.spent from slice join lot on lot.id = slice.lot_id
+      where slice.account_id = ? and slice.open and lot.kind = 'credit') parts) sums`;
+
+/** What is owed at the end of a month: a balance below zero, or more where gifts stand beside it. */
+async function readOwed(
+  storage: Storage,
+  accountId: string,
+  at: { readonly to: number; readonly isOver: boolean; readonly now: number; readonly closing: bigint },
+): Promise<bigint> {
+  const em = storage.orm.em.fork();
+  const gifts = await em.execute<Row[]>(giftsBesideLine, [accountId, new Date(at.to), accountId]);
+  if (gifts.length === 0) {
+    return at.closing < 0n ? -at.closing : 0n;
+  }
+  if (!at.isOver) {
+    const [sums] = await em.execute<Row[]>(owedNow, [accountId, accountId, accountId]);
+    return readSum(sums, "owed");
+  }
+  const seals = await readSealNumbers(storage);
+  const lots = await readLotBalances(storage, accountId, { from: at.to, now: at.now, seals });
+  return lots.list().reduce((owed, [, balance]) => (balance < 0n ? owed - balance : owed), 0n);
 }
 
 /** The sums of the receipts of a span, dearest first. */

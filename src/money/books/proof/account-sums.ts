@@ -1,10 +1,10 @@
 import { sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
-import { hourlySums } from "../../store/rollups.ts";
+import { accountTotals } from "../../store/spans.ts";
 
 /**
  * The sums of each account, in the form that `readSum` reads. `granted` and `refunded` are summed from payments, each
  * other sum from the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent; credit
- * lines are no part of it: `drawn` is what is owed on them. Receipts are counted by the hourly sums.
+ * lines are no part of it: `drawn` is what is owed on them. Receipts are counted by the sums of usage.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
@@ -29,6 +29,6 @@ export const accountSums = `
     on slices.account_id = account.id
   left join (
     select account_id, sum(requests) as count, sum(cost_high) as spent_high, sum(cost_low) as spent_low
-    from (${hourlySums}) hours group by account_id) requests
+    from (${accountTotals}) totals group by account_id) requests
     on requests.account_id = account.id
   order by account.id`;

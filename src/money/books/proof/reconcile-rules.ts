@@ -2,7 +2,7 @@ import { withCredit } from "#src/storage/entities/metering/lot-conditions.ts";
 import { fittingSum } from "#src/storage/reads/exact-sum.ts";
 import { ownRate } from "../../model/prices/own-prices.ts";
 import { priorities } from "../../model/spending-order.ts";
-import { hourlySums } from "../../store/rollups.ts";
+import { accountTotals } from "../../store/spans.ts";
 import type { SlotCondition } from "./scope.ts";
 
 /** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
@@ -216,7 +216,7 @@ export const rules: readonly Rule[] = [
     "id",
     "account.debt",
     `select id, ${fittingSum("amount")} as amount from (
-       select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
+       select account_id as id, shortfall as amount from (${accountTotals}) totals where shortfall > 0
        union all select account_id, owed from payment where owed > 0
        union all select lot.account_id, case lot_entry.kind when 'debt' then -lot_entry.amount else lot_entry.amount end
        from lot_entry join lot on lot.id = lot_entry.lot_id

@@ -40,6 +40,8 @@ export interface ProofOptions {
   readonly archives?: Pick<ArchivedReceipts, "findFaulty">;
   /** Called for each rule, before what is proved together with it. */
   readonly onStep?: (step: ReconcileStep) => void;
+  /** Leaves time to others, between rules. Absent: the proof ends as soon as it can. */
+  readonly pace?: () => Promise<void>;
 }
 
 /** With `all`: what is proved after the rules. */
@@ -57,7 +59,7 @@ const archiveRule = "an archive is the file that was written";
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
-  { all = false, archives, onStep = () => {} }: ProofOptions = {},
+  { all = false, archives, onStep = () => {}, pace = async () => {} }: ProofOptions = {},
 ): Promise<ReconcileResponse> {
   const reading = new LongRead(storage);
   const { dialect } = reading;
@@ -82,6 +84,7 @@ export async function reconcile(
     if (findings.length >= mostFindings) {
       break;
     }
+    await pace();
     await inReading(async (snapshot) => {
       const scope = await readScope(snapshot, all);
       for (const rule of rules) {

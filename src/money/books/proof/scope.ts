@@ -4,6 +4,7 @@ import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { dayMs, keptFromDay } from "../../store/kept-from.ts";
 import { allAccounts, hourlySums } from "../../store/rollups.ts";
+import { longestSpan } from "../../store/spans.ts";
 
 type Dialect = Storage["dialect"];
 
@@ -56,7 +57,8 @@ export type SlotCondition = (column: string, hours: number, of?: number) => stri
 /**
  * A rule's query with the tables that it names: `receipt` and `line`, as usage and usage_line; `counted_hour`, the
  * sums of the hours whose receipts are all among them; `believed_seal`, the seals of all other receipts; `sealed_cost`,
- * what slices have spent by these.
+ * what slices have spent by these; `near_seal` and `near_account`, the seals of days that share the longest span of usage with
+ * a day in scope, so that a proof does not take longer with every day that was sealed.
  */
 export function inScope(
   sql: string | ((isInScope: SlotCondition) => string),
@@ -80,6 +82,8 @@ export function inScope(
     );
     return isAll || allSums ? "1 = 1" : overlaps.join(" or ");
   };
+  // PostgreSQL would read all sealed accounts, but for the ids of seals in an array.
+  const ofNear = dialect === "postgresql" ? "= any(array(select id from near_seal))" : "in (select id from near_seal)";
   const lines = dialect === "postgresql" ? linesOfReceipts.postgresql : linesOfReceipts.sqlite;
   const none = sealed.length === 0 ? " where 1 = 0" : "";
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
@@ -89,7 +93,9 @@ export function inScope(
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
     sealed_cost as not materialized (
-      select slice_id, cost from sealed_slice where seal_id in (select id from believed_seal))
+      select slice_id, cost from sealed_slice where seal_id in (select id from believed_seal)),
+    near_seal as not materialized (select * from day_seal where ${isInScope("day", longestSpan, 24)}),
+    near_account as not materialized (select * from sealed_account where seal_id ${ofNear})
     ${typeof sql === "string" ? sql : sql(isInScope)}`;
 }
 

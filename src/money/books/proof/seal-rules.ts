@@ -30,16 +30,17 @@ export const sealRules: readonly Rule[] = [
     "cast(number as text)",
     "number",
     `select number, account.receipts, account.cost_high, account.cost_low
-     from sealed_account account join day_seal on day_seal.id = account.seal_id`,
-    `select number, ${names.join(", ")} from day_seal`,
+     from near_account account join near_seal on near_seal.id = account.seal_id`,
+    `select number, ${names.join(", ")} from near_seal`,
   ),
   compare(
     "the usage of an account on a sealed day is that of its seal",
     "cast(day as text) || ' ' || cast(account_id as text)",
     "day, account_id",
     `select day, account_id, ${names.join(", ")}
-     from sealed_account join believed_seal on believed_seal.id = sealed_account.seal_id`,
+     from near_account join believed_seal on believed_seal.id = near_account.seal_id`,
     `select slot as day, account_id, requests as receipts, cost_high, cost_low
-     from usage_rollup where span = 'day' and account_id <> '${allAccounts}' and slot in (select day from believed_seal)`,
+     from usage_rollup where span = 'day' and account_id <> '${allAccounts}'
+       and slot in (select near_seal.day from near_seal join believed_seal on believed_seal.id = near_seal.id)`,
   ),
 ];

@@ -15,6 +15,8 @@ const proveMs = 3_600_000;
 const proveAfterStartMs = 600_000;
 /** A rule may take longer than a lease lasts. */
 const renewMs = 5000;
+/** How many times its own time the proof of every hour leaves to requests. */
+export const shareLeft = 9;
 
 interface Dependencies {
   readonly storage: Storage;
@@ -25,12 +27,14 @@ interface Dependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "reconciled" | "provedElsewhere">;
+  /** Begins the pace of a proof: the function that it gives leaves time to requests. Nobody waits for this proof. */
+  readonly beginPace: () => () => Promise<void>;
 }
 
 /**
- * Proves the books every hour on one core for all cores of a database, after days that are over were sealed. The others show its result from the store, and
- * prove only what no other core can: that they know the money which is leased to them. A finding is logged as an alarm
- * and left as it is.
+ * Proves the books every hour on one core for all cores of a database, after days that are over were sealed. The others
+ * show its result from the store, and prove only what no other core can: that they know the money which is leased to
+ * them. A finding is logged as an alarm and left as it is.
  */
 export class SharedProof {
   readonly #of: Dependencies;
@@ -78,13 +82,13 @@ export class SharedProof {
   }
 
   async #prove(): Promise<void> {
-    const { storage, ledger, sealer, lease, clock, logger, observer } = this.#of;
+    const { storage, ledger, sealer, lease, clock, logger, observer, beginPace } = this.#of;
     const stop = repeat(clock, renewMs, logger, "keep the proof of the books", () => lease.hold());
     try {
       await sealer
         .sealDue()
         .catch((error: unknown) => logger.error({ error }, "could not seal the days that are over"));
-      const proof = await reconcile(storage, ledger);
+      const proof = await reconcile(storage, ledger, { pace: beginPace() });
       this.#shownAt = clock.now();
       observer.reconciled(proof);
       this.#alarm(proof.findings);

@@ -24,7 +24,7 @@ export interface ArchivedQuestion {
 
 /**
  * Receipts that have left the books, from their archives. Throws ARCHIVE_CHANGED for an archive that is not the one that
- * was written, and RECEIPT_ARCHIVED for one that is gone.
+ * was written, and RECEIPT_ARCHIVED for one that is gone: of one request, where no other archive has it.
  */
 export interface ArchivedReceipts {
   /** The receipts of a request's runs, oldest first. None: no archive has any. With an account, those of others may be missing. */

@@ -26,6 +26,7 @@ export function archiveBucket(options: BucketOptions, partBytes?: number): Archi
   return {
     create: async (name) => new BucketFile(bucket, name, partBytes),
     identify: async (name) => (await look(name))?.mark,
+    hasLastingMarks: true, // the bucket makes a tag of the content, and tells the time of the last change
     async *stream(name) {
       const bytes = (await look(name))?.bytes ?? 0;
       for (let at = 0; at < bytes; at += pieceBytes) {

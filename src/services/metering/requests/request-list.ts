@@ -1,22 +1,24 @@
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import { type ListRequestsRequest, type Request, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { isStorable } from "#lib/text/storable.ts";
+import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { LongRead } from "#src/storage/reads/long-read.ts";
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { finishedAfter, finishedQuery, type Query, refusedAfter, refusedQuery } from "./request-queries.ts";
-import { type ListedRequest, readFinished, readRefused } from "./request-rows.ts";
+import { type ListedRequest, readArchived, readFinished, readRefused } from "./request-rows.ts";
 
 type Asked = Omit<ListRequestsRequest, "$typeName" | "$unknown">;
 
 /**
  * A page of requests, newest first: finished ones from their receipts, refused ones from their record. Each is read
- * where it was written anyway, so that no request is written twice. A standby may tell it, unless it is about one request.
- * Throws INVALID_ARGUMENT for a page token of another list.
+ * where it was written anyway, so that no request is written twice. A standby may tell it, unless it is about one request,
+ * which is looked for in the archives, too. Throws INVALID_ARGUMENT for a page token of another list.
  */
-export async function listRequests(storage: Storage, asked: Asked) {
+export async function listRequests(storage: Storage, asked: Asked, archives?: Pick<ArchivedReceipts, "find">) {
   const reading = new LongRead(storage, asked.requestId !== "");
   const { entries, nextPageToken } = await readPage(
     `requests of ${JSON.stringify(toFilters(asked))}`,
@@ -25,8 +27,32 @@ export async function listRequests(storage: Storage, asked: Asked) {
     ({ key }) => key,
     (key) => keyPattern.test(key) && isStorable(key),
   );
-  return { requests: entries.map(toMessage), nextPageToken, asOf: reading.asOf };
+  const requests = entries.map(toMessage);
+  const mayHaveLeft = requests.length === 0 && asked.requestId !== "" && asked.pageToken === "";
+  const left = mayHaveLeft && archives !== undefined ? await findArchived(archives, asked) : [];
+  return { requests: [...requests, ...left], nextPageToken, asOf: reading.asOf };
 }
+
+/** The runs of one request that have left the books, newest first. */
+async function findArchived(archives: Pick<ArchivedReceipts, "find">, asked: Asked): Promise<Request[]> {
+  if (asked.outcome === RequestOutcome.REFUSED || asked.reason !== "") {
+    return [];
+  }
+  const isWanted = ({ accountId, keyId, model, settledAt }: Receipt) =>
+    [accountId, ""].includes(asked.accountId) &&
+    [keyId, ""].includes(asked.keyId) &&
+    [model, ""].includes(asked.model) &&
+    (asked.from === undefined || toMs(settledAt) >= toMs(asked.from)) &&
+    (asked.to === undefined || toMs(settledAt) < toMs(asked.to));
+  const found = (await archives.find(asked.requestId, asked.accountId || undefined)).filter(isWanted);
+  return found.toReversed().map((receipt) => ({
+    $typeName: "tollgate.metering.v1.Request",
+    ...readArchived(receipt),
+    at: timestampFromMs(toMs(receipt.settledAt)),
+  }));
+}
+
+const toMs = (at: Timestamp | undefined) => (at === undefined ? 0 : timestampMs(at));
 
 /** The time, whether it was refused (r) or finished (f), and what orders those of one time. */
 const keyPattern = /^(\d{1,15}(?:\.\d{1,20})?) (?:(r) (\d{1,18})|(f) ([0-9a-f-]{36}) (.+))$/s;

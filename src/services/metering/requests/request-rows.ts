@@ -1,4 +1,6 @@
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { toMilliseconds } from "#lib/time/duration.ts";
 import { RequestRecord } from "#src/storage/entities/history/request-record.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { readEntity } from "#src/storage/reads/read-entity.ts";
@@ -32,7 +34,6 @@ export function readFinished(row: Row): ListedRequest {
     row,
   );
   const at = typeof row.settled_at === "number" ? row.settled_at : settledAt.getTime();
-  const isHttp = surface !== null && surface !== undefined && surface !== "grpc";
   return {
     requestId,
     accountId,
@@ -40,11 +41,32 @@ export function readFinished(row: Row): ListedRequest {
     model,
     surface: surface ?? "",
     reason: "",
-    httpStatus: isHttp && status !== "failed" ? 200 : 0,
+    httpStatus: isHttp(surface) && status !== "failed" ? 200 : 0,
     durationMs: BigInt(durationMs ?? 0),
     server: server ?? "",
     leftOut: 0n,
     at,
     key: `${at} f ${runId} ${requestId}`,
   };
+}
+
+/** The same of a receipt that has left the books. */
+export function readArchived({
+  requestId,
+  accountId,
+  keyId,
+  model,
+  ...receipt
+}: Receipt): Omit<ListedRequest, "at" | "key"> {
+  const { surface, server, status, duration } = receipt;
+  return {
+    ...{ requestId, accountId, keyId, model, surface, server, reason: "" },
+    httpStatus: isHttp(surface) && status !== ReceiptStatus.FAILED ? 200 : 0,
+    durationMs: BigInt(duration === undefined ? 0 : toMilliseconds(duration)),
+    leftOut: 0n,
+  };
+}
+
+function isHttp(surface: string | null | undefined): boolean {
+  return surface !== null && surface !== undefined && surface !== "" && surface !== "grpc";
 }

@@ -18,6 +18,8 @@ export const ReceiptArchive = defineEntity({
     bytes: p.bigint("number"),
     /** SHA-256 of the file, in hexadecimal digits. */
     sha256: p.string(),
+    /** What told the file from others when it was compared with its digest. Null: nothing that lasts. */
+    mark: p.text().nullable(),
     at: p.datetime(3),
   },
 });

@@ -8,7 +8,9 @@ import {
   type UnaryRequest,
 } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import type { SurfaceName } from "#lib/inference/surface-names.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
@@ -82,7 +84,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
       const isRefused = outcome.code !== undefined || refusedStatus > 0;
       const call: EndedCall = {
         method: request.method,
-        requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
+        requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
         isKeyless: request.contextValues.get(principalKey) === undefined,
@@ -118,8 +120,12 @@ function readRefusedStatus(request: UnaryRequest | StreamRequest, code: Code | u
   return code === undefined || request.method === AccountsService.method.identifyCaller ? status : 0;
 }
 
-/** The id that a facade gave its request. Empty: none, or nothing like an id. */
-function readNamed(header: Headers): string {
-  const named = header.get(requestIdHeader) ?? "";
+const metered: ReadonlySet<DescMethod> = new Set([InferenceService.method.generate, EmbeddingsService.method.embed]);
+
+/** The id that a facade or the caller gave a request. Empty: none, or nothing like an id. */
+function readNamed(request: UnaryRequest | StreamRequest): string {
+  const asked = metered.has(request.method) ? readAsked(request) : {};
+  const own = "requestId" in asked && typeof asked.requestId === "string" ? asked.requestId : "";
+  const named = request.header.get(requestIdHeader) ?? own;
   return /^[\w.:-]{1,128}$/.test(named) ? named : "";
 }

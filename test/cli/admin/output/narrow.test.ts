@@ -124,6 +124,42 @@ test.each([
   expect(head.split(/ +/)).toEqual(expect.arrayContaining(columns));
 });
 
+test("lists of keys and accounts say which have ended or are frozen, where room is short", () => {
+  const at = "2026-01-31T12:00:00.123Z";
+  const key = {
+    ...{
+      id: account,
+      name: "nightly build",
+      prefix: "tg-AbCd",
+      last4: "WxYz",
+      manages: false,
+      disabled: false,
+      rpm: 9,
+    },
+    ...{ created_at: at, expires_at: at, revoked_at: at, last_used_at: at, limits: { usd: "5.00" } },
+  };
+  const payer = {
+    ...{ id: account, name: "Aster Labs GmbH & Co. KG", balance_usd: "10.9999848", held_usd: "0.00", debt_usd: "0.00" },
+    ...{ credit_line_usd: "0.00", paid_total_usd: "10.00", frozen: true, frozen_reason: "It was asked for." },
+  };
+  const columns = (row: Row) =>
+    (renderText([row] as Parameters<typeof renderText>[0]).split("\n")[0] ?? "").split(/ +/);
+  expect(columns(key)).toEqual(expect.arrayContaining(["id", "last4", "revoked_at"]));
+  expect(columns(payer)).toEqual(expect.arrayContaining(["id", "name", "balance_usd", "frozen"]));
+});
+
+test("a sentence whose long word was broken is whole again where there is room", () => {
+  const file = `/${"folder/".repeat(4)}tollgate.yaml`;
+  const row = {
+    part: "configuration",
+    status: "ok",
+    message: `${file} is valid`,
+    engine: "n".repeat(50),
+    more: "m".repeat(60),
+  };
+  expect(renderText([row])).toContain(file);
+});
+
 test("times are told to the second, and methods without their services", () => {
   const row = {
     at: "2026-01-31T12:00:00.123Z",

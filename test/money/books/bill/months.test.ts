@@ -50,11 +50,18 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ refundsPicoUsd: "0", lapsedPicoUsd: "0", closingPicoUsd: String(-0.75 * usd) },
       models: [{ model: testModel, requests: 1n, outputTokens: 8_000_000n, costPicoUsd: String(2 * usd) }],
     });
+    expect(month?.owedPicoUsd).toBe(String(0.75 * usd));
     const later = await ask("", middle + 31 * dayMs);
     expect(later.months.map(({ isOver }) => isOver)).toEqual([false, true]);
     expect(later.months[1]).toMatchObject({ closingPicoUsd: month?.closingPicoUsd });
     expect(later.months[0]).toMatchObject({ openingPicoUsd: month?.closingPicoUsd, chargedPicoUsd: "0", models: [] });
     expect((await ask(month?.month ?? "", middle + 31 * dayMs)).months).toEqual([later.months[1]]);
+    await clock.until(funds.credit({ accountId, kind: "grant", amount: usd / 2, reference: v7() }));
+    await clock.pass(1000);
+    for (const now of [clock.now(), middle + 31 * dayMs]) {
+      const [given] = (await ask(month?.month ?? "", now)).months; // a gift is spent on requests, and pays nothing that is owed
+      expect(given).toMatchObject({ closingPicoUsd: String(-0.25 * usd), owedPicoUsd: String(0.75 * usd) });
+    }
     await expect(ask("9999-01", clock.now()).catch((error) => readDetail(error)?.reason)).resolves.toBe(
       Reason.INVALID_ARGUMENT,
     );
@@ -69,7 +76,7 @@ describe.each(dialects)("%s", (dialect) => {
         check.add(line);
       }
     }
-    expect(check.finish()).toContain(`closing ${formatUsd(BigInt(-0.75 * usd))} USD`);
+    expect(check.finish()).toContain(`closing ${formatUsd(BigInt(-0.25 * usd))} USD`);
     await clock.until(metering.close());
   });
 });

@@ -101,7 +101,7 @@ describe.each(dialects)("%s", (dialect) => {
     const place = archiveFolder(join(directory, dialect), systemRandom);
     const retention = new Retention({
       ...{ storage, store, sealer, keepDays: 0, place },
-      clock: inRealTime,
+      clock: { ...inRealTime, agrees: true },
       logger: silentLogger,
       note: async () => {},
       lease: { hold: async () => true, release: async () => {} },

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { readScope } from "#src/money/books/proof/scope.ts";
+import { everything, inScope, readScope, type Scope } from "#src/money/books/proof/scope.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { allAccounts } from "#src/money/store/rollups.ts";
-import { DaySeal } from "#src/storage/entities/metering/seal.ts";
+import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { databases, dialects } from "../../databases.ts";
 
@@ -58,4 +58,32 @@ test.each(dialects)(
     await storage.close();
   },
   60_000,
+);
+
+test.each(dialects)(
+  "%s: the seals that rules compare are those of few days, however many days are sealed",
+  async (dialect) => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const em = storage.orm.em.fork();
+    const first = 20_000;
+    const sums = { receipts: 1, costHigh: 0, costLow: 1 };
+    for (let at = 0; at < 400; at++) {
+      const id = v7();
+      const day = { ...sums, id, number: at + 1, day: first + at, root: "", chain: "", at: new Date() };
+      await em.insert(DaySeal, day);
+      await em.insert(SealedAccount, { ...sums, sealId: id, accountId: v7(), digest: "" });
+    }
+    const near = async (scope: Scope): Promise<number[]> => {
+      const sql = "select day from near_seal join near_account on near_account.seal_id = near_seal.id order by day";
+      const rows = await em.execute<{ day: number }[]>(inScope(sql, scope, dialect));
+      return rows.map(({ day }) => Number(day));
+    };
+    const all = Array.from({ length: 400 }, (_, at) => first + at);
+    // The longest spans of usage have 64 days: those of the first and of the last sealed day have open days, too.
+    expect(await near({ sealed: [span(first, first + 399)], disbelieved: [] })).toEqual(
+      all.filter((day) => day < Math.ceil(first / 64) * 64 || day >= Math.floor((first + 400) / 64) * 64),
+    );
+    expect(await near(everything)).toEqual(all);
+    await storage.close();
+  },
 );

@@ -16,6 +16,7 @@ const minute = 60_000;
 /** A core's share in the proof of the books of a database, and what it shows of it. */
 function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = []) {
   const shown: string[] = [];
+  const paused = { times: 0 };
   const logger: Logger = {
     ...{ debug() {}, info() {}, warn() {} },
     error: (_, message) => void shown.push(`alarm: ${message}`),
@@ -25,12 +26,15 @@ function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = [])
     ...{ storage, lease, clock, logger },
     ledger: { unknownSlices: async () => unknown },
     sealer: { sealDue: async () => {} },
+    beginPace: () => async () => {
+      paused.times += 1;
+    },
     observer: {
       reconciled: ({ ok }) => void shown.push(`proved ${ok}`),
       provedElsewhere: (_, ok) => void shown.push(`heard ${ok}`),
     },
   });
-  return { proof, lease, shown };
+  return { proof, lease, shown, paused };
 }
 
 describe.each(dialects)("%s", (dialect) => {
@@ -53,6 +57,15 @@ describe.each(dialects)("%s", (dialect) => {
       ["proved true", "heard true"],
       ["heard true", "proved true"],
     ]);
+    await storage.close();
+  });
+
+  test("it leaves time to requests between its steps", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const { proof, shown, paused } = core(storage, new ManualClock(Date.now()));
+    await proof.look();
+    expect(shown).toEqual(["proved true"]);
+    expect(paused.times).toBeGreaterThan(10);
     await storage.close();
   });
 

@@ -1,6 +1,7 @@
 // A core that does what it is told, line by line. Arguments: storage URL, data directory. Answers each line when it is done.
 //   begin ACCOUNT TOKENS   runs a request that has come so far: "begun", once the journal surely has it noted
 //   finish TOKENS          ends the oldest one with so many tokens: "settled ID" once the charge is acknowledged
+import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
@@ -14,6 +15,7 @@ const [url = "", directory = ""] = process.argv.slice(2);
 const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silentLogger });
 const { ledger } = await openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
 const running: { readonly id: string; readonly hold: Hold }[] = [];
+flushCompileCache(); // for the next one: this one is killed, and would leave nothing
 console.log("ready");
 
 for await (const line of createInterface({ input: process.stdin })) {

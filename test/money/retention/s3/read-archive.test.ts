@@ -47,7 +47,7 @@ async function writeDay(day: number): Promise<{ archive: ReceiptArchive; ids: st
     await file.write(part);
   }
   const written = { file: `${day}.gz`, ...(await file.finish()), at: new Date() };
-  return { archive: { day, receipts: 100_000, costHigh: 0, costLow: 0, ...written }, ids };
+  return { archive: { day, receipts: 100_000, costHigh: 0, costLow: 0, mark: null, ...written }, ids };
 }
 
 /** The ranges that were asked for, by their objects, without single bytes. */
@@ -97,4 +97,21 @@ test("one receipt of a hundred thousand is found by a few small ranges", async (
     expect(ranges().length).toBeLessThanOrEqual(8);
     expect(Math.max(...ranges().map(({ bytes }) => bytes))).toBeLessThanOrEqual(256 * 1024);
   }
+});
+
+test("after a start an object is read whole only if it is another than the one whose receipts left", async () => {
+  const { archive, ids } = await writeDay(4);
+  const mark = await new ArchiveReader(place()).compare(archive);
+  const open = async () => {
+    relay.asked = [];
+    const opened = await new ArchiveReader(place()).open({ ...archive, mark });
+    expect(await opened.find(ids[7]?.[7] ?? "")).toContain(7);
+    await opened.close();
+  };
+  await open();
+  expect(Math.max(...ranges().map(({ bytes }) => bytes))).toBeLessThanOrEqual(256 * 1024);
+  const other = await place().create(archive.file);
+  await other.write(randomBytes(archive.bytes));
+  await other.finish();
+  await expect(open()).rejects.toThrow("The archive of 1970-01-05 is not the one that was written");
 });

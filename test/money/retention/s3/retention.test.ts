@@ -34,6 +34,7 @@ describe.each(dialects)("%s", (dialect) => {
 
     await retention({ place }).work();
     expect([await stored(), noted.length]).toEqual([3, 1]);
+    expect(noted).toMatchObject([{ mark: await place.identify(noted[0]?.file ?? "") }]);
     const archives = new ReadReceipts(storage, new ArchiveReader(place));
     const read = () => readReceipts(storage, ids[0] ?? "", undefined, archives);
     expect(await read()).toMatchObject([{ archived: true }]);

@@ -34,7 +34,7 @@ afterEach(async () => {
   }
 });
 
-describe.each(routes)("over %s", (_name, open) => {
+describe.each(routes)("over %s", (name, open) => {
   async function start(script: ConstructorParameters<typeof ScriptedService>[0]) {
     const log = new Lines();
     const clock = new ManualClock();
@@ -64,6 +64,20 @@ describe.each(routes)("over %s", (_name, open) => {
         ms: 12.3,
       },
     ]);
+  });
+
+  test("a refused request has the id that its caller gave it, although nobody has read it", async () => {
+    const { log, client } = await start({
+      // biome-ignore lint/correctness/useYield: it is refused before it begins.
+      async *generate() {
+        throw failure(Reason.ACCOUNT_FROZEN, "The account is frozen.");
+      },
+    });
+    await expect(client.generate({ requestId: "mine_1" })[Symbol.asyncIterator]().next()).rejects.toThrow("frozen");
+    await eventually("it is logged", () => log.lines.length > 0);
+    // Connect's own server hands a stream on before its message has come.
+    const told = name.includes("to the Connect server") ? {} : { requestId: "mine_1" };
+    expect(log.lines).toMatchObject([{ ...told, reason: "ACCOUNT_FROZEN" }]);
   });
 
   test("a stream is one line, when it is over", async () => {
