@@ -1,7 +1,10 @@
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { Account, closedReason } from "#src/storage/entities/account.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { Payment } from "#src/storage/entities/payment.ts";
+import { Member } from "#src/storage/entities/people/member.ts";
 import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -15,6 +18,15 @@ export interface Credited {
   readonly detail: string;
   /** Undefined: the ledger does not have it. */
   readonly payment?: ProviderPayment;
+}
+
+/** Money that the provider has, and what is known of it. Amounts are in pico-USD. */
+interface Paid {
+  readonly row: ProviderPayment | undefined;
+  readonly accountId: string;
+  readonly reference: string;
+  readonly credit: number;
+  readonly charged: number;
 }
 
 /** Milliseconds until money that the ledger does not take yet is offered to it again. */
@@ -69,14 +81,32 @@ export class Payments {
     if (row !== undefined) {
       await this.#update(row, { state: "paid", reference, charged });
     }
+    return this.#enter({ row, accountId, reference, credit, charged });
+  }
+
+  /** Brings money that is paid into the ledger, unless nobody has its account any more. */
+  async #enter(paid: Paid): Promise<Credited> {
+    const { row, accountId, reference, credit } = paid;
+    if (await this.#isOfNobody(accountId, reference)) {
+      return this.#refuse(row, "the account was closed before the money came");
+    }
     try {
       await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
     } catch (error) {
       return this.#explain(row, error);
     }
-    const payment = await this.#note({ row, accountId, reference, credit, charged });
+    const payment = await this.#note(paid);
     this.#deps.logger.info({ reference, account: accountId }, "payment credited");
     return { outcome: "credited", detail: "credited", payment };
+  }
+
+  /** Whether nobody has the account any more, so that money which the ledger does not have yet would be out of reach. */
+  async #isOfNobody(accountId: string, reference: string): Promise<boolean> {
+    const em = this.#deps.storage.orm.em.fork();
+    const closed = { id: accountId, frozenReason: closedReason };
+    const isClosed = isUuid(accountId) && (await em.count(Account, closed)) > 0;
+    const isEmpty = isClosed && (await em.count(Member, { accountId })) === 0;
+    return isEmpty && (await em.count(Payment, { accountId, reference })) === 0;
   }
 
   /**
@@ -115,13 +145,7 @@ export class Payments {
   }
 
   /** Notes that the ledger has a payment. */
-  async #note(of: {
-    readonly row: ProviderPayment | undefined;
-    readonly accountId: string;
-    readonly reference: string;
-    readonly credit: number;
-    readonly charged: number;
-  }): Promise<ProviderPayment> {
+  async #note(of: Paid): Promise<ProviderPayment> {
     const { storage, clock, random } = this.#deps;
     const { row, accountId, reference, credit: amount, charged } = of;
     const facts = { amount, charged, reference, state: "credited" as const, problem: null, askAt: null };

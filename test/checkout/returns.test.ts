@@ -4,6 +4,7 @@ import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { CheckoutState } from "#gen/tollgate/payments/v1/checkout_pb.js";
+import { PaymentOutcome } from "#gen/tollgate/payments/v1/payment_event_pb.js";
 import { RefundState } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
@@ -292,6 +293,27 @@ describe.each(dialects)("on %s", (dialect) => {
     stripe.bank.failRefund([...stripe.state.refunds.keys()][0] ?? "");
     await hasBalance(shop, accountId, usd(25));
     expect(await toldFailures()).toMatchObject([{ accountId, data: { amount_usd: "25.00", reference } }]);
+  }, 60_000);
+
+  test("a checkout that is paid after its account was closed is told as refused, is in no balance, and goes back at Stripe", async () => {
+    const accountId = await shop.account();
+    const { url: page, checkoutId } = await shop.payments.createCheckout({
+      ...{ accountId, amountPicoUsd: usd(25), requestId: "late" },
+    });
+    await shop.accounts.closeAccount({ accountId, requestId: "close" });
+    await press(page, "paid");
+    const events = async () => (await shop.payments.listPaymentEvents({})).paymentEvents;
+    const told = await eventually("both events are told", async () => {
+      const found = await events();
+      return found.length === 2 ? found : undefined;
+    });
+    const refused = { accountId, outcome: PaymentOutcome.REFUSED, detail: expect.stringContaining("was closed") };
+    expect(told).toMatchObject([refused, refused]);
+    const problem = expect.stringContaining("was closed");
+    expect(await shop.payments.getCheckout({ checkoutId })).toMatchObject({ state: CheckoutState.PAID, problem });
+    stripe.bank.refund([...stripe.state.intents.keys()][0] ?? "", undefined);
+    await eventually("the refund is told", async () => (await events()).length > 2);
+    expect(await shop.balance(accountId)).toBe(0n);
   }, 60_000);
 
   test("a dispute takes the money out, freezes the account once and tells the operator; won, it comes back", async () => {

@@ -42,22 +42,6 @@ async function ask(key: string) {
   return openai.chat.completions.create({ model: models.plain, messages });
 }
 
-test("which server answered is told to operators alone: its id is its address", async () => {
-  const { _request_id: id } = await ask(service.key);
-  const requestId = id ?? "";
-  await service.receipt(requestId);
-  const read = async (by: Client<typeof MeteringService>, options = {}) => {
-    const { receipt } = await by.getReceipt({ requestId }, options);
-    const { receipts } = await by.listReceipts({ pageSize: 1 }, options);
-    const { requests } = await by.listRequests({ requestId }, options);
-    return [receipt, ...receipts, ...requests].map((told) => told?.server);
-  };
-  const told = await read(createClient(MeteringService, service.operator));
-  expect(told).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^127\.0\.0\.1:/)));
-  const headers = { authorization: `Bearer ${service.key}` };
-  expect(await read(createClient(MeteringService, service.transport), { headers })).toEqual(["", "", ""]);
-});
-
 test("a key, its account's money, an answer and the usage tell the same cost", async () => {
   const accountId = (await operator.createAccount({})).account?.id ?? "";
   const { balancePicoUsd } = await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "view" });
@@ -291,4 +275,20 @@ test("an account sees the prices that its next payment locks in, beside the gene
     expect(Number(plain?.input)).toBe(Number(plain?.general_input) / 2);
   }
   expect((await get("/v1/prices", "wrong")).status).toBe(401);
+});
+
+test("which server answered is told to operators alone: its id is its address", async () => {
+  const { _request_id: id } = await ask(service.key);
+  const requestId = id ?? "";
+  await service.receipt(requestId);
+  const read = async (by: Client<typeof MeteringService>, options = {}) => {
+    const { receipt } = await by.getReceipt({ requestId }, options);
+    const { receipts } = await by.listReceipts({ pageSize: 1 }, options);
+    const { requests } = await by.listRequests({ requestId }, options);
+    return [receipt, ...receipts, ...requests].map((told) => told?.server);
+  };
+  const told = await read(createClient(MeteringService, service.operator));
+  expect(told).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^127\.0\.0\.1:/)));
+  const headers = { authorization: `Bearer ${service.key}` };
+  expect(await read(createClient(MeteringService, service.transport), { headers })).toEqual(["", "", ""]);
 });

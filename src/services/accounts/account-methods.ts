@@ -11,7 +11,7 @@ import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import type { AccountChanges } from "#src/identity/accounts/accounts.ts";
 import type { NewAccount } from "#src/money/model/payments.ts";
-import type { Account } from "#src/storage/entities/account.ts";
+import { type Account, closedReason } from "#src/storage/entities/account.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -20,9 +20,6 @@ import { noteMovement } from "./money-methods.ts";
 import { readVisible } from "./read-visible.ts";
 
 const toId = ({ id }: { readonly id: string }) => id;
-
-/** Why a closed account is frozen. */
-const closedReason = "closed";
 
 /** What a member may change of its account. */
 const ownChanges: ReadonlySet<string> = new Set(["name", "email", "lowBalance"]);

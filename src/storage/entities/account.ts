@@ -6,6 +6,9 @@ import { amount, maxAmount } from "./amount.ts";
 export const balanceLevels = ["ample", "low", "exhausted"] as const;
 export type BalanceLevel = (typeof balanceLevels)[number];
 
+/** Why a closed account is frozen. It has no people any more, either. */
+export const closedReason = "closed";
+
 /** A paying customer. Money is in pico-USD. */
 export const Account = defineEntity({
   name: "Account",
