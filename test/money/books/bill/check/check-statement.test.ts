@@ -193,9 +193,7 @@ describe.each(dialects)("%s", (dialect) => {
     write(lines.filter((line) => line !== one && line !== other));
     expect(await verify()).toMatchObject({
       code: 0,
-      text: expect.stringMatching(
-        `0 of 2 days sealed; no seal proves the charges of ${dayOf(one)}, ${dayOf(other)}$`,
-      ),
+      text: expect.stringMatching(`0 of 2 days sealed; no seal proves the charges of ${dayOf(one)}, ${dayOf(other)}$`),
     });
 
     await tryAll(lines, manipulations);
