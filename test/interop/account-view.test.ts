@@ -9,6 +9,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
 import { formatUsd } from "#lib/money/money.ts";
 import { enterArchivedDay } from "../support/archived-receipt.ts";
 import { models, type Service, startService } from "../support/service.ts";
@@ -196,8 +198,11 @@ test("both SDKs read the customer's endpoints, with the credential and at the ad
     expect((await read("/credits")).data).toMatchObject({ total_credits: expect.any(Number), frozen: false });
     expect((await read(`/generation?id=${id}`)).data).toMatchObject({ id, total_cost: expect.any(Number) });
     expect((await read("/usage?by=model")).data).toEqual([expect.objectContaining({ model: models.plain })]);
-    await expect(read("/generation?id=req_unknown")).rejects.toMatchObject({ status: 404 });
-    await expect(read(`/generation?id=${archived}`)).rejects.toMatchObject({ status: 410 });
+    await expect(read(`/generation?id=${newRequestId(systemRandom)}`)).rejects.toMatchObject({ status: 404 });
+    // An id of the client's own may be of any day on which its account used something.
+    for (const lost of [archived, "my-own-id"]) {
+      await expect(read(`/generation?id=${lost}`)).rejects.toMatchObject({ status: 410 });
+    }
     await expect(read("/usage?by=colour")).rejects.toMatchObject({ status: 400 });
   }
 });

@@ -35,8 +35,8 @@ export function count(text: string): number {
   return Number(text);
 }
 
-/** Reads a limit. "none" and "0" lift it and are returned as "none". */
-export function orNone<T>(parse: (text: string) => T): (text: string) => T | "none" {
+/** Reads a limit. "none" and "0" lift it and are returned as "none". `none`: what that does, in words. */
+export function orNone<T>(parse: (text: string) => T, none = "lifts the limit"): (text: string) => T | "none" {
   return (text) => {
     if (text === "0" || text === "none") {
       return "none";
@@ -45,7 +45,7 @@ export function orNone<T>(parse: (text: string) => T): (text: string) => T | "no
       return parse(text);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new InvalidArgumentError(`${reason} "none" lifts the limit.`);
+      throw new InvalidArgumentError(`${reason} "none" ${none}.`);
     }
   };
 }

@@ -113,7 +113,11 @@ export function addAccounts(program: Command, io: Io): void {
       command
         .option("--in-flight <n>", "requests that it may run at once; none: its tier decides", orNone(count))
         .option("--low-balance-usd <amount>", "a balance below this is low; none: its last top-up decides", orNone(usd))
-        .option("--credit <usd>", "the most that it may owe, in exact decimal USD; none: it is prepaid", orNone(usd))
+        .option(
+          "--credit <usd>",
+          "the most that it may owe, in exact decimal USD; none: it is prepaid",
+          orNone(usd, "ends the credit line"),
+        )
         .addOption(classOption("none: standard")),
     ask: async (core, { inFlight, lowBalanceUsd, credit, class: ofClass }, accountId) => {
       const named = {

@@ -4,13 +4,19 @@ import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets/secrets.ts";
 import { type Finding, toReason } from "../finding.ts";
 
-/** Checks that a bucket for archives is there and can be read. Whether it takes any is seen with the first. */
+/**
+ * Checks that a bucket for archives is there and can be read, and that several cores would find each other's. Whether a bucket
+ * takes any is seen with the first.
+ */
 export async function checkArchives(config: Config, secrets: Secrets): Promise<Finding[]> {
-  const { archive_s3: bucket, keep_days } = config.receipts;
-  if (bucket === undefined) {
-    return [];
-  }
+  const { archive_s3: bucket, archive_dir, keep_days } = config.receipts;
   const part = "archives";
+  if (bucket === undefined) {
+    const isOwn = archive_dir === undefined && keep_days !== undefined && !secrets.storageUrl.startsWith("sqlite:");
+    const message =
+      "in this data directory: cores with another one would not find them; set receipts.archive_dir or receipts.archive_s3";
+    return isOwn ? [{ part, status: "warning", message }] : [];
+  }
   try {
     const place = await findArchivePlace({ config, secrets, random: systemRandom });
     await place.identify("receipts");

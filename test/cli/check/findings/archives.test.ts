@@ -30,6 +30,19 @@ test("a bucket is looked into with the configured key; a folder is not checked",
   ]);
 });
 
+test("archives beside the journal are warned of where there may be several cores, which would not find each other's", async () => {
+  const TOLLGATE_STORAGE_URL = "postgresql://127.0.0.1/tollgate";
+  const secrets = { TOLLGATE_STORAGE_URL, TOLLGATE_OPERATOR_TOKEN: "token", TOLLGATE_KEY_PEPPER: "pepper" };
+  const ask = async (receipts: object) => {
+    const config = configSchema.parse({ models: [], receipts });
+    return checkArchives(config, await peekSecrets(config, secrets));
+  };
+  expect(await ask({ keep_days: 30 })).toMatchObject([
+    { status: "warning", message: expect.stringContaining("set receipts.archive_dir or receipts.archive_s3") },
+  ]);
+  expect([await ask({}), await ask({ keep_days: 30, archive_dir: "/shared" })]).toEqual([[], []]);
+});
+
 test("a wrong key and a bucket that is not there are told", async () => {
   const of = (url: string) => ({ keep_days: 30, archive_s3: bucket(url) });
   expect(await check(of("s3://archives"), "wrong")).toMatchObject([

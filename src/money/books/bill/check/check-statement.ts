@@ -46,6 +46,8 @@ export class StatementCheck {
   #today = new Day(-1);
   #link: Link | undefined;
   #sealedDays = 0;
+  /** The days with charges that no seal proves. */
+  readonly #unproved: number[] = [];
   readonly #sums = { topup: 0n, grant: 0n, refund: 0n, lapse: 0n, repayment: 0n, charge: 0n, charges: 0 };
 
   /** Checks the next line. Throws a Misfit. */
@@ -80,7 +82,8 @@ export class StatementCheck {
     ];
     const chain = this.#link === undefined ? "" : `, the last by seal ${this.#link.number}, chain ${this.#link.chain}`;
     const told = this.#lots === undefined ? " (what each credit had is not in it)" : "";
-    return `account ${id}, ${dayName(from)} to ${dayName(to)}: ${moved.join(", ")}${told}; ${this.#sealedDays} of ${to - from} days sealed${chain}`;
+    const unproved = this.#unproved.length === 0 ? "" : `; no seal proves the charges of ${nameDays(this.#unproved)}`;
+    return `account ${id}, ${dayName(from)} to ${dayName(to)}: ${moved.join(", ")}${told}; ${this.#sealedDays} of ${to - from} days sealed${chain}${unproved}`;
   }
 
   #begin(line: Line): void {
@@ -134,7 +137,10 @@ export class StatementCheck {
       const charge = `${place} ${line.text("request_id")}`;
       must(place >= this.#lastCharge.slice(0, place.length) && charge !== this.#lastCharge, "it is not in its order");
       this.#lastCharge = charge;
-      this.#today = this.#today.day === day ? this.#today : new Day(day);
+      if (this.#today.day !== day) {
+        this.#today = new Day(day);
+        this.#unproved.push(day);
+      }
       this.#today.receipts++;
       this.#today.cost += cost;
       this.#today.digest.update(digest);
@@ -159,6 +165,9 @@ export class StatementCheck {
     const [before, root, chain] = [line.text("before"), line.text("root"), line.text("chain")];
     if (line.has("digest") || this.#today.day === day) {
       this.#sealCharges(line, accountId, this.#today.day === day ? this.#today : new Day(day));
+      if (this.#unproved.at(-1) === day) {
+        this.#unproved.pop();
+      }
     }
     const made = chainSums(before, { number, day, root, sums: line.text("sums") });
     must(made === chain, "its chain is not made of what it follows and of itself");
@@ -184,3 +193,10 @@ export class StatementCheck {
     must(climb({ ...seal, digest: made }, path) === line.text("root"), "its path does not lead to its root");
   }
 }
+
+const mostNamed = 5;
+
+const nameDays = (days: readonly number[]): string =>
+  days.length <= mostNamed
+    ? days.map(dayName).join(", ")
+    : `${days.slice(0, mostNamed).map(dayName).join(", ")} and ${days.length - mostNamed} further days`;

@@ -185,8 +185,23 @@ describe.each(dialects)("%s", (dialect) => {
     expect(text).toContain("opening 0.00, top-ups 10.00, grants 0.01001013, refunds 5.00");
     expect(text).toContain(`2 of 2 days sealed, the last by seal 2, chain ${last}`);
     expect(await ask()).toMatchObject({ code: 0, text: expect.stringContaining(`seal 2, chain ${last}`) });
+    expect(text).not.toContain("no seal proves");
+    const [one = "", other = ""] = lines.filter((line) => line.includes('"kind":"seal"'));
+    const dayOf = (seal: string) => JSON.parse(seal).day;
+    write(lines.filter((line) => line !== one));
+    expect(await verify()).toMatchObject({ code: 0, text: expect.stringMatching(`charges of ${dayOf(one)}$`) });
+    write(lines.filter((line) => line !== one && line !== other));
+    expect(await verify()).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(`0 of 2 days sealed; no seal proves the charges of ${dayOf(one)}, ${dayOf(other)}$`),
+    });
 
     await tryAll(lines, manipulations);
+    write([lines[0] ?? "", "no JSON", ...lines.slice(2)]);
+    expect([await verify(), await ask()]).toMatchObject([
+      { code: 1, text: expect.stringContaining("line 2: ") },
+      { code: 1, text: expect.stringContaining("line 2: ") },
+    ]);
     await clock.until(close());
   });
 });
