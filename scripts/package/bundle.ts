@@ -6,8 +6,13 @@ import { nameClassesAlone } from "./class-names.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Modules that run as threads, by their paths without an ending: each is a file of its own. */
+/**
+ * Modules that run as threads, by their paths without an ending: each is one file, as every thread that starts loads all of it
+ * anew.
+ */
 export const threads = ["src/money/store/sqlite/worker", "src/storage/sqlite/reader", "src/storage/sqlite/statements"];
+
+const main = "src/main";
 
 /** Texts of licences that have to come along with the packages inside a bundle. */
 export const noticesFile = "THIRD-PARTY-LICENSES.txt";
@@ -28,33 +33,37 @@ export interface Cut {
  * way. Returns what it read of the repository itself, by paths below its root.
  */
 export async function bundle(folder: string, cut: Cut): Promise<string[]> {
-  const { metafile } = await build(toOptions(folder, cut));
-  for (const path of Object.keys(metafile.outputs)) {
+  const [program, apart] = await Promise.all([
+    build(toOptions(folder, cut, [main])),
+    build(toOptions(folder, { ...cut, inParts: false }, threads)),
+  ]);
+  for (const path of Object.keys({ ...program.metafile.outputs, ...apart.metafile.outputs })) {
     const file = join(root, path);
     await writeFile(file, nameClassesAlone(await readFile(file, "utf8")));
   }
-  const notices = await Promise.all(packagesIn(metafile).map(readNotice));
+  const inputs = { ...program.metafile.inputs, ...apart.metafile.inputs };
+  const notices = await Promise.all(packagesIn({ inputs }).map(readNotice));
   await writeFile(join(folder, noticesFile), notices.join(`\n${"-".repeat(80)}\n\n`));
-  return Object.keys(metafile.inputs).filter((path) => !path.includes("node_modules/"));
+  return Object.keys(inputs).filter((path) => !path.includes("node_modules/"));
 }
 
 /** What a bundle of the program is made of; writes nothing. */
 export async function analyzeProgram(): Promise<Metafile> {
   const cut = { node: process.versions.node, inParts: false, extension: ".js" };
-  const { metafile } = await build({ ...toOptions("dist", cut), write: false });
+  const { metafile } = await build({ ...toOptions("dist", cut, [main, ...threads]), write: false });
   return metafile;
 }
 
 /** The folders of all packages that a bundle took something from, below the root and in order. */
-export function packagesIn({ inputs }: Metafile): string[] {
+export function packagesIn({ inputs }: Pick<Metafile, "inputs">): string[] {
   const folders = Object.keys(inputs).flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
   return [...new Set(folders)].toSorted();
 }
 
-function toOptions(folder: string, { node, inParts, extension }: Cut) {
+function toOptions(folder: string, { node, inParts, extension }: Cut, entries: readonly string[]) {
   return {
     absWorkingDir: root,
-    entryPoints: ["src/main.ts", ...threads.map((path) => `${path}.ts`)],
+    entryPoints: entries.map((path) => `${path}.ts`),
     outbase: ".",
     outdir: folder,
     outExtension: { ".js": extension },
