@@ -1,13 +1,12 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
-import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { expireLots } from "./books/expiry.ts";
-import { SharedProof, shareLeft } from "./books/proof/shared-proof.ts";
+import { SharedProof } from "./books/proof/shared-proof.ts";
 import { Sealer } from "./books/seals/sealer.ts";
 import type { DeadLetters } from "./ledger/settlement/dead-letters.ts";
 import type { BalanceJudge } from "./model/balances.ts";
@@ -42,6 +41,8 @@ interface Dependencies {
   readonly logger: Logger;
   readonly deadLetters: Pick<DeadLetters, "count">;
   readonly observer: Pick<MeteringObserver, "reconciled" | "provedElsewhere" | "deadLetters" | "daysAhead">;
+  /** Begins the pace of a proof, as of SharedProof. Absent: proofs end as soon as they can. */
+  readonly beginPace?: () => () => Promise<void>;
 }
 
 /**
@@ -57,7 +58,7 @@ export function startBackground(parts: Dependencies): () => void {
   const sealer = new Sealer({ storage, clock, random, logger });
   const proof = new SharedProof({
     ...{ storage, ledger, sealer, lease, clock, logger, observer },
-    beginPace: () => pacer(clock, shareLeft),
+    beginPace: parts.beginPace ?? (() => async () => {}),
   });
   const foldTallies = async () => {
     while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}

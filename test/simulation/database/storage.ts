@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { monthOf } from "#src/money/books/proof/budget-rules.ts";
-import { linesOfReceipts } from "#src/money/books/proof/scope.ts";
+import { amongNearSeals, linesOfReceipts } from "#src/money/books/proof/scope.ts";
 import { hourOf } from "#src/money/store/rollups.ts";
 import { memorySnapshot } from "#src/storage/reads/snapshot.ts";
 import type { PostgresqlStorage, Storage } from "#src/storage/storage.ts";
@@ -30,6 +30,7 @@ function translate(sql: string, now: number): string {
     .replaceAll(hourOf.postgresql("settled_at"), hourOf.sqlite("settled_at"))
     .replaceAll(monthOf.postgresql, monthOf.sqlite)
     .replaceAll(linesOfReceipts.postgresql, linesOfReceipts.sqlite)
+    .replaceAll(amongNearSeals.postgresql, amongNearSeals.sqlite)
     .replaceAll(/to_timestamp\((\d+)::float8 \/ 1000\)/g, "$1");
 }
 

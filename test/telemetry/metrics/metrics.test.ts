@@ -74,8 +74,12 @@ test("refusals are counted by the limit that refused, from 0 on, and budgets by 
     { key: service.spentKey },
   );
   expect(refusal.status).toBe(429);
-  const now = await scrape(service.tollgate);
-  expect(now.samples.get('tollgate_limit_refusals_total{limit="budget"}')).toBe(1);
+  const refused = 'tollgate_limit_refusals_total{limit="budget"}';
+  const now = await eventually("it is counted", async () => {
+    const found = (await scrape(service.tollgate)).samples.get(refused) ?? 0;
+    return found > 0 ? found : undefined;
+  });
+  expect(now).toBe(1);
   expect(value('tollgate_budgets{per="month",percent="100"}')).toBe(0);
 });
 
@@ -92,9 +96,11 @@ test("an open stream is seen while it runs", async () => {
     { signal: leave.signal },
   );
   expect(stream.status).toBe(200);
-  const open = await scrape(service.tollgate);
+  const open = await eventually("the stream is seen", async () => {
+    const found = await scrape(service.tollgate);
+    return found.samples.get("tollgate_http_streams_open") === 1 ? found : undefined;
+  });
   leave.abort();
-  expect(open.samples.get("tollgate_http_streams_open")).toBe(1);
   expect(open.samples.get("tollgate_holds")).toBe(1);
   expect(open.samples.get("tollgate_held_usd")).toBeGreaterThan(0);
   await eventually(

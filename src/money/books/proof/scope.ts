@@ -45,6 +45,12 @@ export const linesOfReceipts = {
     where usage_line.request_id = receipt.request_id and usage_line.run_id = receipt.run_id`,
 } as const;
 
+/** That a seal is a near one. PostgreSQL would read all sealed accounts, but for the ids of seals in an array. */
+export const amongNearSeals = {
+  postgresql: "= any(array(select id from near_seal))",
+  sqlite: "in (select id from near_seal)",
+} as const;
+
 /** The seals that count: the last one of each day. */
 const lastSeals = "select id, day from day_seal where number in (select max(number) from day_seal group by day)";
 
@@ -82,9 +88,8 @@ export function inScope(
     );
     return isAll || allSums ? "1 = 1" : overlaps.join(" or ");
   };
-  // PostgreSQL would read all sealed accounts, but for the ids of seals in an array.
-  const ofNear = dialect === "postgresql" ? "= any(array(select id from near_seal))" : "in (select id from near_seal)";
   const lines = dialect === "postgresql" ? linesOfReceipts.postgresql : linesOfReceipts.sqlite;
+  const amongNear = dialect === "postgresql" ? amongNearSeals.postgresql : amongNearSeals.sqlite;
   const none = sealed.length === 0 ? " where 1 = 0" : "";
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
   return `
@@ -95,7 +100,7 @@ export function inScope(
     sealed_cost as not materialized (
       select slice_id, cost from sealed_slice where seal_id in (select id from believed_seal)),
     near_seal as not materialized (select * from day_seal where ${isInScope("day", longestSpan, 24)}),
-    near_account as not materialized (select * from sealed_account where seal_id ${ofNear})
+    near_account as not materialized (select * from sealed_account where seal_id ${amongNear})
     ${typeof sql === "string" ? sql : sql(isInScope)}`;
 }
 

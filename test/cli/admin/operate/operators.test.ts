@@ -164,7 +164,7 @@ test("an endpoint is told of a top-up, signed, and its deliveries are listed", a
   expect(ofOthers.filter((event: { type: string }) => event.type === "account.topped_up")).toEqual([]);
   const ofType = await json(undefined, "events", "list", "--type", "account.topped_up");
   expect(ofType.map((event: { id: string }) => event.id)).toContain(got?.id);
-  expect((await json(undefined, "events", "types")).length).toBe(20);
+  expect((await json(undefined, "events", "types")).length).toBe(21);
   const renewed = await json(undefined, "webhooks", "rotate-secret", made.id);
   expect(renewed).toEqual({ id: made.id, secret: expect.not.stringMatching(made.secret) });
   expect(await json(undefined, "webhooks", "delete", made.id)).toMatchObject({ id: made.id });
