@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { stripePath } from "#src/checkout/webhook.ts";
 import { startChromium } from "../../../scripts/test-services/chromium.ts";
 import { type StandIn, startStripe } from "../../../simulator/stripe/server.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 import { startIdentityProvider } from "./identity-provider.ts";
 
@@ -70,6 +71,7 @@ export async function openStage({ mailUrl, address, config: own }: Options = {})
       const context = await browser.newContext({ locale: "en-US", baseURL: origin, ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);
+      leaveDialogsFirst(page);
       page.on("pageerror", (error) => complaints.push(error.message));
       page.on("console", (message) => {
         if (/Content.Security.Policy|Trusted/i.test(message.text())) {
@@ -88,6 +90,17 @@ export async function openStage({ mailUrl, address, config: own }: Options = {})
       await Promise.all([identities.close(), stripe.close()]);
       await site.remove();
     },
+  };
+}
+
+const hasLeftDialogs = "history.state?.ofDialogs !== true || document.querySelector('dialog[open]') !== null";
+
+/** Has a page be left only once a dialog that was closed has given its entry of the history back: that would stop who goes on. */
+function leaveDialogsFirst(page: Page): void {
+  const goto = page.goto.bind(page);
+  page.goto = async (url, options) => {
+    await eventually("no dialog that was closed is in the history", () => page.evaluate(hasLeftDialogs));
+    return goto(url, options);
   };
 }
 
