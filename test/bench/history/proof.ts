@@ -60,14 +60,16 @@ export const proof: Scenario = {
         const settle = async () => perSecond(await core.measure({ atOnce: 256 }, options.quick ? undefined : besideMs));
         alone.push(await settle());
         let isOver = false;
+        const { promise: over, resolve: end } = Promise.withResolvers<void>();
         const proving = (async () => {
           while (!isOver) {
             const pace = pacer(systemClock, shareLeft);
-            await prove({ pace: async () => (isOver ? undefined : pace()) });
+            await prove({ pace: () => Promise.race([over, pace()]) });
           }
         })();
         beside.push(await settle());
         isOver = true;
+        end();
         await proving;
       }
       await core.stop();
