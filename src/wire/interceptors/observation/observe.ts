@@ -18,7 +18,7 @@ import { isId, observedKey, readNamed, requestIdKey } from "../../grpc/call-id.t
 import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
-import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel } from "./caller-facts.ts";
+import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel, readRefused } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id by which the engine knows a metered call. Empty: no engine was asked. */
@@ -117,8 +117,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
 
 /** A facade that asks who calls has refused the request already; one that counts it does so if this call succeeds. */
 function readRefusedStatus(request: UnaryRequest | StreamRequest, code: Code | undefined): number {
-  const asked = readAsked(request);
-  const status = "refusedStatus" in asked && typeof asked.refusedStatus === "number" ? asked.refusedStatus : 0;
+  const status = readRefused(request);
   return code === undefined || request.method === AccountsService.method.identifyCaller ? status : 0;
 }
 

@@ -223,6 +223,29 @@ describe("calls with wrong credentials", () => {
     ]);
   });
 
+  test("calls that are shed have fifty lines in ten seconds, and then one together; a busy model's calls have all", () => {
+    const log = new Lines();
+    const clock = new ManualClock();
+    const observer = logCalls(log, clock);
+    const call = {
+      ...{ method: InferenceService.method.countTokens, requestId: "", runId: "", code: Code.Unavailable },
+      ...{ reason: Reason.OVERLOADED, limit: undefined, model: "", refusedStatus: 0, caller: undefined },
+      ...{ surface: "grpc" as const, server: "", ms: 1 },
+    };
+    for (let times = 0; times < 1000; times += 1) {
+      observer({ ...call, isKeyless: true });
+    }
+    expect(log.lines).toHaveLength(50);
+    for (let times = 0; times < 60; times += 1) {
+      observer({ ...call, isKeyless: false });
+    }
+    expect(log.lines).toHaveLength(110);
+    clock.advance(10_000);
+    expect(log.lines.slice(110)).toEqual([
+      { level: "warn", message: "further calls refused for lack of room", calls: 950, seconds: 10 },
+    ]);
+  });
+
   test("that are throttled have no line each, and one together", () => {
     const { log, clock } = observe(Array(1000).fill(Reason.AUTHENTICATION_THROTTLED));
     expect(log.lines).toEqual([]);
