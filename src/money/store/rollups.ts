@@ -61,6 +61,12 @@ export const hourOf = {
   postgresql: (column: string) => `floor(extract(epoch from ${column}) / 3600)::int`,
 } as const;
 
+/** Milliseconds since the epoch of a time, rounded down. */
+export const msOf = {
+  sqlite: (column: string) => `cast(${column} as integer)`,
+  postgresql: (column: string) => `floor(extract(epoch from ${column}) * 1000)::bigint`,
+} as const;
+
 /** A span in whole slots since 1970: its first slot, and the slot after its last. */
 interface SlotRange {
   readonly from: string;

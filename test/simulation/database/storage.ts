@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { monthOf } from "#src/money/books/proof/budget-rules.ts";
 import { amongNearSeals, linesOfReceipts } from "#src/money/books/proof/scope.ts";
-import { hourOf } from "#src/money/store/rollups.ts";
+import { hourOf, msOf } from "#src/money/store/rollups.ts";
 import { memorySnapshot } from "#src/storage/reads/snapshot.ts";
 import type { PostgresqlStorage, Storage } from "#src/storage/storage.ts";
 import type { SimulatedServer } from "./server.ts";
@@ -28,6 +28,7 @@ function translate(sql: string, now: number): string {
     .replaceAll("core.heartbeat_at::text", "cast(core.heartbeat_at as text)")
     .replaceAll("now() - interval '10 minutes'", String(now - 600_000))
     .replaceAll(hourOf.postgresql("settled_at"), hourOf.sqlite("settled_at"))
+    .replaceAll(msOf.postgresql("settled_at"), msOf.sqlite("settled_at"))
     .replaceAll(monthOf.postgresql, monthOf.sqlite)
     .replaceAll(linesOfReceipts.postgresql, linesOfReceipts.sqlite)
     .replaceAll(amongNearSeals.postgresql, amongNearSeals.sqlite)

@@ -8,6 +8,7 @@ import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { accountSums } from "./account-sums.ts";
 import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
+import { partSize, partsOf, readCuts } from "./parts.ts";
 import { rulesOf } from "./rules.ts";
 import { readScope } from "./scope.ts";
 import { addBrokenSeals, addDifferences } from "./seal-checks.ts";
@@ -40,8 +41,10 @@ export interface ProofOptions {
   readonly archives?: Pick<ArchivedReceipts, "findFaulty">;
   /** Called for each rule, before what is proved together with it. */
   readonly onStep?: (step: ReconcileStep) => void;
-  /** Leaves time to others, between rules. Absent: the proof ends as soon as it can. */
+  /** Leaves time to others, between rules and between parts of the open days. Absent: the proof ends as soon as it can. */
   readonly pace?: () => Promise<void>;
+  /** Receipts that are proved at once, where not all of them are read again. */
+  readonly size?: number;
 }
 
 /** With `all`: what is proved after the rules. */
@@ -59,11 +62,11 @@ const archiveRule = "an archive is the file that was written";
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
-  { all = false, archives, onStep = () => {}, pace = async () => {} }: ProofOptions = {},
+  { all = false, archives, onStep = () => {}, pace = async () => {}, size = partSize }: ProofOptions = {},
 ): Promise<ReconcileResponse> {
   const reading = new LongRead(storage);
   const { dialect } = reading;
-  // Rules about receipts read the same ones, and those about sums little: of few days, each kind is short enough for a snapshot.
+  // Rules about receipts read the same ones, and those about sums little: of few receipts, each kind is short enough for a snapshot.
   const steps = [...Map.groupBy(rulesOf(dialect), ({ ofDay, name }) => (all ? name : (ofDay ?? name))).values()];
   const proved = steps.flat();
   const total = proved.length + (all ? 2 : 1);
@@ -80,16 +83,23 @@ export async function reconcile(
     await addBrokenSeals(snapshot, findings);
     return addAccounts(snapshot, findings);
   });
-  for (const rules of steps) {
+  const cuts = all
+    ? []
+    : await inReading(async (snapshot) => readCuts(snapshot, { scope: await readScope(snapshot, all), dialect, size }));
+  const parts = steps.flatMap((rules) =>
+    partsOf(rules[0]?.ofDay, cuts).map((within, at) => ({ rules, within, begun: at === 0 ? rules : [] })),
+  );
+  for (const { rules, within, begun } of parts) {
     if (findings.length >= mostFindings) {
       break;
     }
     await pace();
+    for (const rule of begun) {
+      onStep({ done: proved.indexOf(rule) + 1, total, rule: rule.name });
+    }
     await inReading(async (snapshot) => {
-      const scope = await readScope(snapshot, all);
-      for (const rule of rules) {
-        onStep({ done: proved.indexOf(rule) + 1, total, rule: rule.name });
-      }
+      // A day that was sealed meanwhile, and whose receipts may have left, is no longer looked at.
+      const scope = { ...(await readScope(snapshot, all)), within };
       await addBreaches(snapshot, rules, { scope, dialect }, findings);
     });
   }

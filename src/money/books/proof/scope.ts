@@ -14,12 +14,15 @@ export interface TimeSpan {
   readonly to: number;
 }
 
+/** A span of time whose absent ends are open. */
+export type PartOfTime = Partial<TimeSpan>;
+
 /** The receipts that rules look at, and the sealed days that they believe instead of the others. */
 export interface Scope {
   /** Spans without receipts to look at, in order and apart, of whole days. */
   readonly sealed: readonly TimeSpan[];
-  /** Looks only within this span. Absent: everywhere but in the sealed ones. */
-  readonly within?: TimeSpan;
+  /** Looks only within this part. Absent: everywhere but in the sealed spans. */
+  readonly within?: PartOfTime;
   /** Days whose last seal is not believed, from a day on. */
   readonly disbelieved: readonly number[];
   /** Whether sums of usage are looked at everywhere: they stay when receipts leave. */
@@ -66,18 +69,11 @@ export type SlotCondition = (column: string, hours: number, of?: number) => stri
  * what slices have spent by these; `near_seal` and `near_account`, the seals of days that share the longest span of usage with
  * a day in scope, so that a proof does not take longer with every day that was sealed.
  */
-export function inScope(
-  sql: string | ((isInScope: SlotCondition) => string),
-  { sealed, within, disbelieved, allSums = false }: Scope,
-  dialect: Dialect,
-): string {
-  const spans = within === undefined ? outside(sealed) : [within];
-  const isAll = spans.length === 1 && spans[0]?.from === undefined && spans[0]?.to === undefined;
-  const among = (column: string, of: (ms: number) => string) =>
-    spans.map(({ from, to }) => both(from && `${column} >= ${of(from)}`, to && `${column} < ${of(to)}`)).join(" or ");
-  // Of some days they are read first, by their time: a planner that wants an order would read all that are kept in it.
-  const receipts = isAll ? "" : ` where ${among("settled_at", (ms) => timeOf(dialect, ms))}`;
-  const hours = isAll ? "" : ` where ${among("hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
+export function inScope(sql: string | ((isInScope: SlotCondition) => string), scope: Scope, dialect: Dialect): string {
+  const { sealed, disbelieved, allSums = false } = scope;
+  const spans = openSpans(scope);
+  const isAll = areAll(spans);
+  const hours = isAll ? "" : ` where ${among(spans, "hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
   const isInScope: SlotCondition = (column, length, of = length) => {
     const first = (slot: number) => (slot * length) / of;
     const overlaps = spans.map(({ from, to }) =>
@@ -86,14 +82,14 @@ export function inScope(
         to && `${column} < ${first(Math.ceil(to / hourMs / length))}`,
       ),
     );
-    return isAll || allSums ? "1 = 1" : overlaps.join(" or ");
+    return isAll || allSums ? "1 = 1" : anyOf(overlaps);
   };
   const lines = dialect === "postgresql" ? linesOfReceipts.postgresql : linesOfReceipts.sqlite;
   const amongNear = dialect === "postgresql" ? amongNearSeals.postgresql : amongNearSeals.sqlite;
   const none = sealed.length === 0 ? " where 1 = 0" : "";
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
   return `
-    with receipt as ${isAll ? "not " : ""}materialized (select * from usage${receipts}),
+    with receipt as ${isAll ? "not " : ""}materialized (${openReceipts(scope, dialect)}),
     line as ${isAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
@@ -106,8 +102,43 @@ export function inScope(
 
 const hourMs = 3_600_000;
 
-/** What lies between spans, before them and after them. An absent end is open. */
-function outside(spans: readonly TimeSpan[]): { from?: number; to?: number }[] {
+/**
+ * A query for the receipts of a scope. Those of some days are to be read first, by their time: a planner that wants an order
+ * would read all that are kept in it.
+ */
+export function openReceipts(scope: Scope, dialect: Dialect): string {
+  const spans = openSpans(scope);
+  const condition = among(spans, "settled_at", (ms) => timeOf(dialect, ms));
+  return `select * from usage${areAll(spans) ? "" : ` where ${condition}`}`;
+}
+
+/** The spans of a scope's receipts, in order. */
+function openSpans({ sealed, within }: Scope): PartOfTime[] {
+  const { from: first = Number.NEGATIVE_INFINITY, to: end = Number.POSITIVE_INFINITY } = within ?? {};
+  return outside(sealed).flatMap(({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }) => {
+    const both = { from: Math.max(from, first), to: Math.min(to, end) };
+    return both.from < both.to ? [closed(both)] : [];
+  });
+}
+
+/** A span without its ends that are open. */
+const closed = ({ from, to }: TimeSpan): PartOfTime => ({
+  ...(Number.isFinite(from) && { from }),
+  ...(Number.isFinite(to) && { to }),
+});
+
+const areAll = ([span, ...others]: readonly PartOfTime[]) =>
+  others.length === 0 && span !== undefined && span.from === undefined && span.to === undefined;
+
+/** The condition that a column lies in one of the spans, whose ends are written as `of` says. */
+const among = (spans: readonly PartOfTime[], column: string, of: (ms: number) => string) =>
+  anyOf(spans.map(({ from, to }) => both(from && `${column} >= ${of(from)}`, to && `${column} < ${of(to)}`)));
+
+/** That one of the conditions holds, of which there may be none. */
+const anyOf = (conditions: readonly string[]) => (conditions.length === 0 ? "1 = 0" : conditions.join(" or "));
+
+/** What lies between spans, before them and after them. */
+function outside(spans: readonly TimeSpan[]): PartOfTime[] {
   const [first] = spans;
   if (first === undefined) {
     return [{}];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { wrap } from "@mikro-orm/core";
 import { v7 } from "uuid";
+import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { maxPicoUsd } from "#lib/money/money.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
@@ -33,6 +34,9 @@ async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Met
   return { metering, clock };
 }
 
+const sorted = (findings: readonly ReconcileFinding[]) =>
+  findings.map(({ rule, row, message }) => [rule, row, message].join(": ")).sort();
+
 describe.each(dialects)("%s", (dialect) => {
   test("proves sound books, with exact totals", async () => {
     const { metering, clock } = await live(dialect);
@@ -41,6 +45,22 @@ describe.each(dialects)("%s", (dialect) => {
     expect(proof.grantedPicoUsd).toBe(String(3_000_000_000 + 10 * usd + 40_000_000));
     const sum = [proof.balancePicoUsd, proof.spentPicoUsd, proof.refundedPicoUsd, proof.expiredPicoUsd];
     expect(String(sum.reduce((total, amount) => total + BigInt(amount), 0n))).toBe(proof.grantedPicoUsd);
+    await clock.until(metering.close());
+  });
+
+  test("the receipts of open days are proved in parts, and time is left to others between them", async () => {
+    const { metering, clock } = await live(dialect);
+    const paced = async (size: number) => {
+      let times = 0;
+      const pace = async () => {
+        times++;
+      };
+      expect(await reconcile(metering.storage, undefined, { size, pace })).toMatchObject({ ok: true, receipts: 16n });
+      return times;
+    };
+    const whole = await paced(16);
+    expect(await paced(3)).toBe(whole + 5);
+    expect(await paced(15)).toBe(whole + 1);
     await clock.until(metering.close());
   });
 
@@ -81,6 +101,8 @@ describe.each(dialects)("%s", (dialect) => {
       expect(ok).toBe(false);
       expect(findings.map((finding) => finding.rule).join("\n")).toContain(rule);
       expect(findings.find((finding) => finding.rule.includes(rule))?.row).toMatch(/^\w+ \S+$/);
+      const inParts = await reconcile(metering.storage, undefined, { size: 3 });
+      expect(sorted(inParts.findings)).toEqual(sorted(findings));
       await em.execute(undo(sql));
       expect(await reconcile(metering.storage)).toMatchObject({ ok: true });
     }

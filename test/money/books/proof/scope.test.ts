@@ -87,3 +87,26 @@ test.each(dialects)(
     await storage.close();
   },
 );
+
+test.each(dialects)("%s: a part looks at no day that is sealed", async (dialect) => {
+  const storage = await openStorage(await newDatabase(dialect));
+  const days = async (scope: Omit<Scope, "disbelieved">): Promise<number[]> => {
+    const hours = Array.from({ length: 12 }, (_, day) => `select ${day} as slot`).join(" union all ");
+    const rows = await storage.orm.em
+      .fork()
+      .execute<{ slot: number }[]>(
+        inScope(
+          (isInScope) => `select slot from (${hours}) days where ${isInScope("slot", 24)} order by slot`,
+          { ...scope, disbelieved: [] },
+          dialect,
+        ),
+      );
+    return rows.map(({ slot }) => Number(slot));
+  };
+  const sealed = [span(2, 4), span(6, 9)];
+  expect(await days({ sealed })).toEqual([0, 1, 5, 10, 11]);
+  expect(await days({ sealed, within: { from: 1 * dayMs, to: 6 * dayMs } })).toEqual([1, 5]);
+  expect(await days({ sealed, within: { from: 5 * dayMs } })).toEqual([5, 10, 11]);
+  expect(await days({ sealed, within: span(7, 8) })).toEqual([]);
+  await storage.close();
+});
