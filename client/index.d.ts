@@ -68,6 +68,12 @@ export interface TollgateClients {
 }
 
 /**
+ * The request's id, of an error of a client's call: with it the operator finds the log line, `tollgate requests --request ID` the
+ * reason. Undefined: no core answered.
+ */
+export declare function requestIdOf(error: unknown): string | undefined;
+
+/**
  * Clients over a transport of the caller's, such as createGrpcTransport of @connectrpc/connect-node towards `listen.grpc`, or
  * createConnectTransport towards `listen.connect`. An interceptor of the transport, or the headers of each call, carry
  * `authorization: Bearer` with the operator token, an API key or a service token.

@@ -43,6 +43,11 @@ export {
   WebhooksService,
 };
 
+export function requestIdOf(error) {
+  // An answer that broke off has the id twice: in its headers and with its error.
+  return error?.metadata?.get?.("x-request-id")?.split(", ", 1)[0] || undefined;
+}
+
 export function createTollgateClients(transport) {
   return {
     accounts: createClient(AccountsService, transport),

@@ -86,10 +86,11 @@ export function createFront(parts: Dependencies): Front {
     drains: { clock, refused: observer.refused, unwanted: new Pace(unwantedBytesPerSecond, clock) },
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
+  const refusals = createRefusalLog(core, parts.logger, clock);
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(parts, bodyLimits));
-  app.use(answerErrors(choose, createRefusalLog(core, parts.logger, clock)));
+  app.use(answerErrors(choose, refusals));
   app.use(drainRefused);
   app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
@@ -101,6 +102,7 @@ export function createFront(parts: Dependencies): Front {
       const error = new RequestError(fault, message);
       const requestId = newRequestId(random);
       const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
+      refusals.malformed(requestId, status);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
     },
   };

@@ -5,6 +5,9 @@ const reasons: Readonly<Record<number, Reason>> = {
   405: Reason.UNSUPPORTED,
   408: Reason.TIMEOUT,
   413: Reason.REQUEST_TOO_LARGE,
+  429: Reason.RATE_LIMITED,
+  503: Reason.OVERLOADED,
+  529: Reason.OVERLOADED,
 };
 
 /** The reason behind a status with which a surface itself refuses a request. */

@@ -4,8 +4,11 @@
 /** The name of the surface. */
 export const surfaceHeader = "x-tollgate-surface";
 
-/** The id of the HTTP request, for calls that are refused before their message is read. */
+/** The id of the request that a call belongs to: known also where the call is refused before its message is read. */
 export const requestIdHeader = "x-tollgate-request-id";
+
+/** In every answer, refused or not: the request's id, by which the log, the record and the receipt are found. */
+export const answeredIdHeader = "x-request-id";
 
 /** The address of the client. */
 export const clientAddressHeader = "x-tollgate-client-address";

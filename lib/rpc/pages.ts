@@ -31,6 +31,15 @@ export interface PageStart {
   readonly limit: number;
 }
 
+/** The entries of a page that ends early: what comes next cannot be read, and is the next page's. */
+export class CutPage<T> {
+  readonly entries: readonly T[];
+
+  constructor(entries: readonly T[]) {
+    this.entries = entries;
+  }
+}
+
 /**
  * Reads a page. `list` names the list and its filters: a token is valid only for its own list. `read` finds the
  * entries, `keyOf` returns their keys, and `isKey` refuses keys that no store could look for. Throws INVALID_ARGUMENT.
@@ -38,7 +47,7 @@ export interface PageStart {
 export async function readPage<T>(
   list: string,
   { pageSize, pageToken }: PageRequest,
-  read: (start: PageStart) => readonly T[] | Promise<readonly T[]>,
+  read: (start: PageStart) => readonly T[] | Promise<readonly T[] | CutPage<T>>,
   keyOf: (entry: T) => string,
   isKey: (text: string) => boolean = isStorable,
 ): Promise<Page<T>> {
@@ -47,9 +56,11 @@ export async function readPage<T>(
   if (after !== undefined && !isKey(after)) {
     throw wrongToken(notOurs);
   }
-  const found = await read({ after, limit: size + 1 });
+  const answer = await read({ after, limit: size + 1 });
+  const isCut = answer instanceof CutPage;
+  const found = isCut ? answer.entries : answer;
   const entries = found.slice(0, size);
-  const last = found.length > size ? entries.at(-1) : undefined;
+  const last = isCut || found.length > size ? entries.at(-1) : undefined;
   return { entries, nextPageToken: last === undefined ? "" : writeToken(list, keyOf(last)) };
 }
 

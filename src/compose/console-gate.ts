@@ -1,7 +1,7 @@
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { clientAddressHeader } from "#lib/rpc/call-headers.ts";
+import { clientAddressHeader, requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { createClient } from "#lib/rpc/client.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { CallHead, Gate } from "#src/wire/grpc/server/gate.ts";
@@ -25,7 +25,12 @@ export function createConsoleGate(transport: Transport, clock: Pick<Clock, "mono
   const known = new Map<string, Known>();
   const ask = async ({ header }: CallHead, credential: string): Promise<string> => {
     const address = header.get(clientAddressHeader);
-    const headers = { authorization: credential, ...(address !== null && { [clientAddressHeader]: address }) };
+    const id = header.get(requestIdHeader);
+    const headers = {
+      authorization: credential,
+      ...(address !== null && { [clientAddressHeader]: address }),
+      ...(id !== null && { [requestIdHeader]: id }),
+    };
     const { session } = await sessions.getSession({}, { headers });
     if (session === undefined) {
       throw new ConnectError("The session has ended.", Code.Unauthenticated);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
-import { Code, type Interceptor } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Code, type Interceptor, type Transport } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
@@ -10,7 +10,9 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { reasonTexts } from "#lib/errors/reason-texts.ts";
+import { systemRandom } from "#lib/ids/random.ts";
 import { publicSurfaces } from "#lib/inference/surface-names.ts";
+import type { Shortage } from "#lib/overload/monitor.ts";
 import type { Foundation } from "#src/compose/core/foundation.ts";
 import { recordRequests, statusOf } from "#src/compose/core/requests.ts";
 import type { RequestStore } from "#src/money/model/store/request.ts";
@@ -20,11 +22,13 @@ import { RequestRecorder } from "#src/telemetry/requests/recorder.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
+import { shedLoad } from "#src/wire/interceptors/limits/shed-load.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
 import { type EndedCall, observeCalls } from "#src/wire/interceptors/observation/observe.ts";
-import { type FrontServer, startFront } from "../facades/http/front-server.ts";
+import { type FrontServer, type FrontSettings, startFront } from "../facades/http/front-server.ts";
 import { type Metering, openMetering, testModel } from "../money/fixture.ts";
 import { noArchives } from "../money/no-archives.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { steadyClock } from "../support/clocks/steady-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { silentLogger } from "../support/loggers.ts";
@@ -39,9 +43,11 @@ const page = readFileSync("docs/reasons.md", "utf8");
 
 let metering: Metering;
 let front: FrontServer;
+let transport: Transport;
 let recorder: RequestRecorder;
 let reason = Reason.UNSPECIFIED;
 const lines: object[] = [];
+const overload: { shortage: Shortage | undefined } = { shortage: undefined };
 const asCaller: Interceptor = (next) => (request) => {
   request.contextValues.set(principalKey, caller);
   return next(request);
@@ -75,17 +81,18 @@ beforeAll(async () => {
     ),
   ];
   const observing = observeCalls(steadyClock, [logCalls(log, steadyClock), recorder.observe], known);
-  front = await startFront(createDirectTransport(services, [observing, asCaller]));
+  transport = createDirectTransport(services, [observing, shedLoad(overload), asCaller]);
+  front = await startFront(transport);
 });
 afterAll(async () => {
   await front.server.close(0);
   await metering.close();
 });
 
-const headers = { authorization: "Bearer a key", "content-type": "application/json" };
+const headers = { authorization: "Bearer a key", "content-type": "application/json", "x-forwarded-for": "192.0.2.1" };
 
-async function refuse(path: string, body: string) {
-  const response = await fetch(front.url + path, { method: "POST", headers, body });
+async function refuse(path: string, body: string, { url }: { readonly url: string } = front) {
+  const response = await fetch(url + path, { method: "POST", headers, body });
   await response.text();
   return { status: response.status, id: String(response.headers.get("x-request-id")) };
 }
@@ -137,6 +144,48 @@ test.each(publicSurfaces)("%s: what the surface itself refuses is recorded for w
     });
     expect(found).toMatchObject({ accountId: caller.accountId, reason: name, httpStatus: status });
   }
+});
+
+const small = { ...{ model: testModel, max_tokens: 5 }, messages: [{ role: "user", content: "Hello" }] };
+const room = { bodyMemory: 1024, requestsPerAddress: 0 };
+
+describe.each(publicSurfaces)(
+  "%s: what is refused for lack of room is logged, and recorded for whose key it was",
+  (surface) => {
+    test.each([
+      ["overload", "OVERLOADED", small, { overload: { shortage: "memory" } }],
+      ["a burst", "OVERLOADED", small, { intake: { enter: async () => false } }],
+      ["too little memory for bodies", "OVERLOADED", { ...small, x: "x".repeat(400_000) }, { limits: room }],
+      ["too many requests of one client", "RATE_LIMITED", small, { limits: room, isTrustedProxy: () => true }],
+    ] as const)("%s", async (what, name, body, settings) => {
+      await using server = await startFront(transport, { random: systemRandom, ...(settings as FrontSettings) });
+      overload.shortage = what === "overload" ? "memory" : undefined; // facade and core are one process
+      try {
+        const refused = await refuse(paths[surface], JSON.stringify(body), server);
+        expect(server.lines).toMatchObject([{ requestId: refused.id, reason: name, status: refused.status }]);
+        const asked = create(ListRequestsRequestSchema, { requestId: refused.id });
+        const [found] = await eventually("it is recorded", async () => {
+          await recorder.write();
+          const { requests } = await listRequests(metering.storage, asked);
+          return requests.length === 0 ? undefined : requests;
+        });
+        expect(found).toMatchObject({ accountId: caller.accountId, surface, reason: name, httpStatus: refused.status });
+      } finally {
+        overload.shortage = undefined;
+      }
+    });
+  },
+);
+
+test("of a flood that is shed, fifty requests have a line and are told to the core, and then one line has the sum", async () => {
+  const clock = new ManualClock();
+  await using server = await startFront(transport, { clock, random: systemRandom, overload: { shortage: "memory" } });
+  for (let sent = 0; sent < 60; sent += 1) {
+    await refuse(paths.chat, "{}", server);
+  }
+  expect(server.lines).toHaveLength(50);
+  clock.advance(10_000);
+  expect(server.lines.slice(50)).toEqual([{ refused: 10, reason: "OVERLOADED", seconds: 10 }]);
 });
 
 test("where the record may keep no request, none is written", async () => {

@@ -45,6 +45,22 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await outcomeOf(nowhere)).toBe("ACCOUNT_NOT_FOUND");
   });
 
+  test("a session's token is a bearer of the surfaces, too, as far as its person's role goes and until it ends", async () => {
+    const { accountId, owner } = await cast.own();
+    const viewer = await cast.signIn({ [accountId]: VIEWER });
+    const { url } = cast.services[0] as { readonly url: string };
+    const statusOf = async ({ credential }: typeof owner, path: string, body?: object) => {
+      const init = { headers: credential.headers, ...(body && { method: "POST", body: JSON.stringify(body) }) };
+      return (await fetch(url + path, init)).status;
+    };
+    expect([await statusOf(owner, "/v1/keys", { name: "a" }), await statusOf(owner, "/v1/keys")]).toEqual([201, 200]);
+    expect(await statusOf(viewer, "/v1/keys", { name: "b" })).toBe(403);
+    const chat = { model: "m", messages: [{ role: "user", content: "Hello" }] };
+    expect(await statusOf(owner, "/v1/chat/completions", chat)).toBe(403);
+    await owner.sessions.endSession({}, owner.credential);
+    expect(await statusOf(owner, "/v1/keys")).toBe(401);
+  });
+
   test("a person without an account reads itself, uses an invitation, switches and signs out, and no more", async () => {
     const { accountId, owner } = await cast.own();
     const guest = await cast.signIn({});

@@ -34,7 +34,10 @@ export function SetAutoTopUp({ before, onClose, onDone }: Props) {
   return (
     <Dialog title="Auto top-up" onClose={onClose}>
       <ActionForm verb="Save" send={send} onCancel={onClose}>
-        <p class="muted">It charges the card that you let the provider save when you paid.</p>
+        <p class="muted">
+          It charges the card that you let the provider save when you paid. Save one first: without a card nothing is
+          charged, and three tries turn auto top-up off.
+        </p>
         <Field
           label="When the balance is below"
           name="below"

@@ -1,5 +1,6 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { Access, access, MemberRole, member_role, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
+import { isForPeople } from "#lib/rpc/for-people.ts";
 import { forwardedMethods } from "./services.ts";
 
 /** Who uses the console: an operator with a role, a customer with a key, who reads what belongs to its account, or a member. */
@@ -12,8 +13,7 @@ export function allowedMethods(who: ConsoleRole): readonly DescMethod[] {
 
 function isAllowed(method: DescMethod, who: ConsoleRole): boolean {
   const needed = getOption(method, access);
-  const isForPeople = needed === Access.PERSON || needed === Access.ANY_PERSON;
-  if (who === "member" && (isForPeople || getOption(method, member_role) > MemberRole.UNSPECIFIED)) {
+  if (who === "member" && (isForPeople(needed) || getOption(method, member_role) > MemberRole.UNSPECIFIED)) {
     return true;
   }
   const least = getOption(method, role) || Role.OWNER;

@@ -2,6 +2,7 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescServic
 import type { HandlerContext, ServiceImpl, Transport } from "@connectrpc/connect";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { clientAddressHeader, requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { createClient } from "#lib/rpc/client.ts";
 import { allowedMethods } from "./allowed-methods.ts";
 import { forwardedServices } from "./services.ts";
@@ -20,7 +21,7 @@ export const callPaths: ReadonlySet<string> = new Set(
   [...allowedMethods(Role.OWNER), ...allowedMethods("member")].map(pathOf),
 );
 
-/** Answers calls of pages by forwarding them to the core, with only the credential and the client's address. */
+/** Answers calls of pages by forwarding them to the core, with only the credential, the client's address and the call's id. */
 export function forwardServices(transport: Transport): ForwardedService[] {
   return forwardedServices.map((service) => {
     const methods = service.methods.filter((method) => callPaths.has(pathOf(method)));
@@ -73,7 +74,7 @@ async function* once<M>(message: M): AsyncGenerator<M> {
 }
 
 function headersOf({ requestHeader }: HandlerContext): Record<string, string> {
-  const names = ["authorization", "x-tollgate-client-address"];
+  const names = ["authorization", clientAddressHeader, requestIdHeader];
   const found = names.map((name): [string, string | null] => [name, requestHeader.get(name)]);
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== null));
 }

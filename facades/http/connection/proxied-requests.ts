@@ -2,8 +2,8 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { NetworkCounts } from "#lib/door/counts/network-counts.ts";
 import { whenWritten } from "#lib/door/held-answer.ts";
-import { failure } from "#lib/errors/failure.ts";
 import type { Exchange } from "../exchange.ts";
+import { refusedHere } from "../refused-here.ts";
 import type { IsTrustedProxy } from "../request/client-address.ts";
 
 /**
@@ -39,7 +39,5 @@ export class ProxiedRequests {
 }
 
 function tooMany(): ConnectError {
-  return failure(Reason.RATE_LIMITED, "Too many requests from this address are under way.", {
-    retryAfter: { seconds: 1n },
-  });
+  return refusedHere(Reason.RATE_LIMITED, "Too many requests from this address are under way.", 1);
 }

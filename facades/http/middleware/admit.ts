@@ -1,9 +1,10 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { noteCounted } from "#lib/door/paced-response.ts";
 import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import type { ProxiedRequests } from "../connection/proxied-requests.ts";
 import { type Exchange, healthPath } from "../exchange.ts";
-import { overloaded } from "../overloaded.ts";
+import { refusedHere } from "../refused-here.ts";
 import type { Layer } from "./layer.ts";
 
 /** Seconds after which a shed request may be retried. */
@@ -16,10 +17,11 @@ const alwaysAnswered: ReadonlySet<string> = new Set(["/", healthPath]);
  * Refuses requests beyond the process's capacity, or beyond one client's share, and lets the others begin in their turn.
  */
 export function admit(overload: Overload, intake: Intake, proxied: ProxiedRequests): Layer {
-  const refuse = ({ response, runtime }: Exchange): never => {
-    noteCounted(response); // who is sent away is to try elsewhere at once
-    runtime.observer.refused("overload");
-    throw overloaded("The service has more work than it can do at the moment.", retryShedAfter);
+  const refuse = (exchange: Exchange): never => {
+    noteCounted(exchange.response); // who is sent away is to try elsewhere at once
+    exchange.runtime.observer.refused("overload");
+    const what = "The service has more work than it can do at the moment.";
+    throw refusedHere(Reason.OVERLOADED, what, retryShedAfter);
   };
   return (context, next) => {
     const { exchange, path } = context;

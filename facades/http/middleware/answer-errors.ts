@@ -1,25 +1,26 @@
 import { ConnectError } from "@connectrpc/connect";
 import type { Exchange } from "../exchange.ts";
+import { isRefusedHere } from "../refused-here.ts";
 import { RequestError } from "../request/error.ts";
 import type { Choose } from "../routing/choose-surface.ts";
 import type { Surface } from "../routing/surface.ts";
 import type { Layer } from "./layer.ts";
-import type { LogRefusal } from "./refusal-log.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 
 /**
  * Answers any error thrown inside, in the format of the endpoint's surface, or of the surface that `choose` returns.
- * What the core did not hear of is told to `logRefusal`.
+ * What the core did not hear of is told to `log`.
  */
-export function answerErrors(choose: Choose, logRefusal: LogRefusal): Layer {
+export function answerErrors(choose: Choose, log: RefusalLog): Layer {
   return (context, next) =>
     next().catch((error: unknown) => {
       const { req, found, exchange } = context;
-      answerError(found?.route.surface?.(req) ?? choose(req), exchange, error, logRefusal);
+      answerError(found?.route.surface?.(req) ?? choose(req), exchange, error, log);
     });
 }
 
 /** Answers an error. Logs it when it is unexpected, which means a bug. */
-function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unknown, logRefusal: LogRefusal): void {
+function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unknown, log: RefusalLog): void {
   if (exchange.isGone) {
     return;
   }
@@ -27,9 +28,9 @@ function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unkn
   if (error instanceof ConnectError) {
     exchange.noteRateLimit(error.metadata);
   }
-  if (error instanceof RequestError) {
+  if (error instanceof RequestError || isRefusedHere(error)) {
     exchange.surface ??= name;
-    logRefusal(exchange, status);
+    log.refused(exchange, status, exchange.route !== undefined || isRefusedHere(error)); // some come before the routes
   }
   if (status === 500) {
     exchange.logUnexpected(error);

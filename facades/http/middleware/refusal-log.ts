@@ -5,12 +5,17 @@ import type { Clock } from "#lib/time/clock.ts";
 import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** Anybody can cause these: beyond so many lines, intervals log a sum. */
+/** Anybody can cause these: beyond so many lines of a reason, intervals log a sum. */
 const intervalMs = 10_000;
 const maxLines = 50;
 
-/** Logs a request that a surface refused, and tells the core of it. */
-export type LogRefusal = (exchange: Exchange, status: number) => void;
+/** Logs requests that a surface refused, and tells the core of them. */
+export interface RefusalLog {
+  /** `isRequest`: it may be one of an account. What has no endpoint is none. */
+  refused(exchange: Exchange, status: number, isRequest: boolean): void;
+  /** Bytes that are no request. */
+  malformed(requestId: string, status: number): void;
+}
 
 /**
  * Writes one line for each refusal, with nothing of the body: whoever sent it was told what is wrong with it. Tells the
@@ -20,35 +25,46 @@ export function createRefusalLog(
   core: Pick<CoreClients, "accounts">,
   logger: Pick<Logger, "info">,
   clock: Clock,
-): LogRefusal {
-  let refused = 0;
+): RefusalLog {
+  const counts = new Map<Reason, number>();
   const close = () => {
-    if (refused > maxLines) {
-      logger.info({ refused: refused - maxLines, seconds: intervalMs / 1000 }, "further requests refused");
+    for (const [reason, count] of counts) {
+      if (count > maxLines) {
+        const refused = count - maxLines;
+        logger.info({ refused, reason: Reason[reason], seconds: intervalMs / 1000 }, "further requests refused");
+      }
     }
-    refused = 0;
+    counts.clear();
   };
-  return (exchange, status) => {
-    const { requestId, surface, route, network } = exchange;
-    if (refused === 0) {
+  /** Returns whether it has a line. */
+  const write = (requestId: string, status: number, where: object): boolean => {
+    if (counts.size === 0) {
       clock.after(intervalMs, close);
     }
-    refused += 1;
-    if (refused <= maxLines) {
-      const where = { ...(surface && { surface }), ...(route && { route }) };
-      logger.info(
-        { requestId, reason: Reason[reasonOfStatus(status)], status, ...where, address: network },
-        "request refused",
-      );
-      tell(core, exchange, status);
+    const reason = reasonOfStatus(status);
+    const count = (counts.get(reason) ?? 0) + 1;
+    counts.set(reason, count);
+    if (count <= maxLines) {
+      logger.info({ requestId, reason: Reason[reason], status, ...where }, "request refused");
     }
+    return count <= maxLines;
+  };
+  return {
+    refused(exchange, status, isRequest) {
+      const { requestId, surface, route, network } = exchange;
+      const where = { ...(surface && { surface }), ...(route && { route }), address: network };
+      if (write(requestId, status, where) && isRequest) {
+        tell(core, exchange, status);
+      }
+    },
+    malformed: (requestId, status) => void write(requestId, status, {}),
   };
 }
 
-/** Nobody waits for it, and a core that is away need not hear of it. What has no endpoint is no request of an account. */
+/** Nobody waits for it, and a core that is away need not hear of it. */
 function tell({ accounts }: Pick<CoreClients, "accounts">, exchange: Exchange, refusedStatus: number): void {
   const { headers } = exchange.callOptions;
-  if (exchange.route !== undefined && !exchange.isRefusalRecorded && headers.authorization !== undefined) {
+  if (!exchange.isRefusalRecorded && headers.authorization !== undefined) {
     accounts.identifyCaller({ refusedStatus }, { headers }).catch(() => {});
   }
 }

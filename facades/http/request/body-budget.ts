@@ -1,4 +1,5 @@
-import { overloaded } from "../overloaded.ts";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { refusedHere } from "../refused-here.ts";
 
 /** The part of the memory for all bodies whose key is not checked yet. */
 const smallPart = 1 / 2;
@@ -64,7 +65,7 @@ export class BodyBudget {
   take(share: Share, owner: string, bytes: number): void {
     if (bytes > this.#left || !share.hasRoom(owner, bytes)) {
       this.#refused();
-      throw overloaded("Too many large requests are being received at the moment.", 1);
+      throw refusedHere(Reason.OVERLOADED, "Too many large requests are being received at the moment.", 1);
     }
     share.add(owner, bytes);
     this.#left -= bytes;

@@ -3,6 +3,7 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { readDetail } from "#lib/errors/detail.ts";
 import { isLoopback, parseAddress, reachable } from "#lib/net/address.ts";
+import { answeredIdHeader } from "#lib/rpc/call-headers.ts";
 import { applyWorkarounds } from "#src/compose/process/workarounds.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import { readDataDir } from "#src/config/data-dir/data-dir.ts";
@@ -188,12 +189,14 @@ function explained(error: unknown, target: string): unknown {
       `no core answers at ${target} (${lastCause(error.rawMessage)}): start one, name it with --core, or speak TLS with --ca if it does`,
     );
   }
+  const id = error.metadata.get(answeredIdHeader);
+  const named = id === null ? "" : ` (request ${id})`;
   if (error.code === Code.Unauthenticated) {
     return new Error(
-      `the core at ${target} refuses the operator token: set TOLLGATE_OPERATOR_TOKEN to its token, or TOLLGATE_DATA_DIR to its data directory`,
+      `the core at ${target} refuses the operator token${named}: set TOLLGATE_OPERATOR_TOKEN to its token, or TOLLGATE_DATA_DIR to its data directory`,
     );
   }
-  return new Error(error.rawMessage);
+  return new Error(`${error.rawMessage}${named}`);
 }
 
 /** grpc-js lists all its attempts. Only the result of the last one matters. */

@@ -4,10 +4,11 @@ import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/conne
 import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import type { Logger } from "#lib/logger.ts";
+import { isForPeople } from "#lib/rpc/for-people.ts";
 import type { Next } from "#src/wire/grpc/apply-interceptors.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
-import { isForPeople, readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/required-access.ts";
+import { readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/required-access.ts";
 import { type Change, type ChangeFacts, changeKey } from "#src/wire/interceptors/changes/change.ts";
 import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
 import type { Caller, Principal } from "#src/wire/principal.ts";

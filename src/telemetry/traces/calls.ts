@@ -1,7 +1,8 @@
 import { Code, type ContextValues, type Interceptor } from "@connectrpc/connect";
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { requestIdKey, runIdKey, toOutcome } from "#src/wire/interceptors/observation/observe.ts";
+import { requestIdKey } from "#src/wire/grpc/call-id.ts";
+import { runIdKey, toOutcome } from "#src/wire/interceptors/observation/observe.ts";
 import { traceContextKey } from "#src/wire/interceptors/trace-context.ts";
 import { watchStream } from "#src/wire/interceptors/watch-stream.ts";
 import { startSpan } from "./span.ts";

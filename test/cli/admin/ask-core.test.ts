@@ -2,8 +2,12 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
+import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { runHere } from "../../support/run-here.ts";
 import { program } from "../../support/tollgate.ts";
 
@@ -50,6 +54,31 @@ test("an answered command has not loaded fetch, which would cost it a quarter mo
     const loaded = JSON.parse(stderr.trim().split("\n").at(-1) ?? "") as string[];
     expect(loaded).toContain("NativeModule http2");
     expect(loaded.filter((name) => name.includes("undici"))).toEqual([]);
+  } finally {
+    await core.stop(0);
+  }
+});
+
+test.each([
+  ["a refusal", Reason.ACCOUNT_NOT_FOUND],
+  ["a credential that is refused", Reason.UNAUTHENTICATED],
+])("%s is shown with the id by which the core's log has it", async (_what, reason) => {
+  const ids: string[] = [];
+  const refusing = {
+    listAccounts() {
+      throw failure(reason, "No.");
+    },
+  };
+  const core = await startGrpcServer({
+    address: "127.0.0.1:0",
+    services: [registration(AccountsService, refusing)],
+    interceptors: [observeCalls(systemClock, [({ requestId }) => void ids.push(requestId)])],
+  });
+  try {
+    const { code, notes } = await list("--core", core.address);
+    expect(code).toBe(1);
+    expect(ids).toEqual([expect.stringMatching(/^req_[0-9a-f]{32}$/)]);
+    expect(notes).toContain(`(request ${ids[0]})`);
   } finally {
     await core.stop(0);
   }

@@ -2,6 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import type { ConnectionLimits } from "#lib/door/connections/limits.ts";
 import { Door } from "#lib/door/door.ts";
 import { type HttpServer, startHttpServer } from "#lib/door/http-server.ts";
+import type { Random } from "#lib/ids/random.ts";
 import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -17,6 +18,8 @@ export interface FrontServer extends AsyncDisposable {
   readonly server: HttpServer;
   /** What it logged as errors. */
   readonly errors: object[];
+  /** What it logged of refused requests. */
+  readonly lines: object[];
   /** Why it refused or cut off clients. */
   readonly refused: string[];
 }
@@ -35,6 +38,8 @@ export interface FrontSettings {
   readonly isTrustedProxy?: IsTrustedProxy;
   readonly site?: Partial<SiteFacts>;
   readonly labels?: readonly LabelSource[];
+  /** Default: ids that count up from 1. */
+  readonly random?: Pick<Random, "uuid">;
 }
 
 /** As the configuration has them unless it says otherwise. */
@@ -53,6 +58,7 @@ const usualLimits: Limits = {
 /** Starts a front over a core; close it by `await using`. */
 export async function startFront(transport: Transport, settings: FrontSettings = {}): Promise<FrontServer> {
   const errors: object[] = [];
+  const lines: object[] = [];
   const refused: string[] = [];
   let ids = 0;
   const { isTrustedProxy, doorClock } = settings;
@@ -70,8 +76,8 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     overload: settings.overload ?? { shortage: undefined },
     intake: settings.intake ?? { enter: () => undefined },
     clock: settings.clock ?? steadyClock,
-    random: { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },
-    logger: { info() {}, error: (fields) => errors.push(fields) },
+    random: settings.random ?? { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },
+    logger: { info: (fields) => lines.push(fields), error: (fields) => errors.push(fields) },
     observer: { opened() {}, streamed() {}, closed() {}, refused: door.refused },
   });
   const server = await startHttpServer(front.listener, "127.0.0.1:0", {
@@ -80,5 +86,5 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     requestTimeoutMs: limits.requestTimeoutMs,
     toClient: (request) => clientAddress(request, isTrustedProxy),
   });
-  return { url: server.url, server, errors, refused, [Symbol.asyncDispose]: () => server.close(0) };
+  return { url: server.url, server, errors, lines, refused, [Symbol.asyncDispose]: () => server.close(0) };
 }

@@ -15,6 +15,7 @@ import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { readPlans } from "../../support/plans.ts";
 
 const operator = { kind: "operator", id: "", name: "root", role: Role.OWNER } as const;
 const newDatabase = databases();
@@ -69,6 +70,39 @@ describe.each(dialects)("%s", (dialect) => {
     await expect(find({ target: "b", pageSize: 1, pageToken: first.nextPageToken })).rejects.toMatchObject({
       code: Code.InvalidArgument,
     });
+  });
+
+  test("a filter reads by an index in the order of the list, whatever it matches", async () => {
+    const { storage, trail, clock } = await start();
+    const numbers =
+      dialect === "sqlite"
+        ? "with recursive one (n) as (select 1 union all select n + 1 from one where n < 20000) "
+        : "with one (n) as (select generate_series(1, 20000)) ";
+    const id = (text: string) => (dialect === "sqlite" ? text : `(${text})::uuid`);
+    const columns = "id, at, operator, method, target, after, address, account_id";
+    await storage.orm.em.fork().execute(
+      `insert into audit_event (${columns}) ${numbers}
+      select ${id("'0199f0a0-0000-7000-8000-0000000' || (10000 + n)")}, ?, case n % 2 when 0 then 'root' else 'Ada' end, 'S/M',
+        'thing ' || (n % 100), '{}', '', ${id("'0199f0a0-0000-7000-8000-00000000000' || (n % 5)")} from one`,
+      [new Date(clock.now())],
+    );
+    await storage.orm.em.fork().execute("analyze audit_event");
+    const accountId = "0199f0a0-0000-7000-8000-000000000001";
+    const key = `${clock.now()}_${systemRandom.uuid()}`;
+    for (const filter of [
+      { target: "nothing" },
+      { operator: "nobody" },
+      { target: "thing 1", operator: "nobody" },
+      { target: "nothing", accountId },
+      { operator: "nobody", accountId },
+      { target: "nothing", operator: "nobody", accountId, to: new Date(clock.now() + 1) },
+    ]) {
+      for (const after of [undefined, key]) {
+        const [plan] = await readPlans(storage, () => trail.list(filter, { after, limit: 101 }));
+        expect(plan?.steps).toMatch(/audit_event_(target|operator|account_id)_at_id_index/);
+        expect(plan?.steps).not.toMatch(/TEMP B-TREE|^SCAN|Seq Scan/m);
+      }
+    }
   });
 
   test("an owner sees what the members and keys of its own account changed, and nobody else's", async () => {

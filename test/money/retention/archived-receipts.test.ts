@@ -143,6 +143,14 @@ describe.each(dialects)("%s", (dialect) => {
     );
     expect(await reasonOf(read())).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED, parameter: "request_id" });
     expect(await readReceipts(storage, ids[8] ?? "", undefined, archives)).toHaveLength(1);
+    const all = { accountId: "", keyId: "", model: "", requestId: "", labelName: "", pageSize: 100 };
+    const { receipts, nextPageToken } = await listReceipts(storage, { ...all, pageToken: "" }, archives);
+    expect(receipts.map(({ archived }) => archived)).toEqual([false, false, false]);
+    const rest = () => listReceipts(storage, { ...all, pageToken: nextPageToken }, archives);
+    expect(await reasonOf(rest())).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED });
+    await expect(rest()).rejects.toThrow(new RegExp(`The receipts of ${day}.* can be read: bound the list`));
+    const around = { from: timestampFromMs(midnight), pageToken: "" };
+    expect(await listReceipts(storage, { ...all, ...around }, archives)).toMatchObject({ nextPageToken: "" });
     const partly = usageOf(storage, { from: timestampFromMs(settledOn) });
     expect(await reasonOf(partly)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "from" });
     const wholly = await usageOf(storage, {

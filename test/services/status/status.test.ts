@@ -48,6 +48,11 @@ test("a database that cannot be asked is told once", async () => {
   expect(status.read()).toMatchObject([{ what: "database", reason: "The database cannot be asked at the moment." }]);
 });
 
-test("every kind of trouble has words of its own in the console, and the page that mends it", () => {
+test("every kind of trouble has words of its own in the console, and the page that mends it or what to do", () => {
   expect(Object.keys(troubleKinds).sort()).toEqual([...kinds].sort());
+  const leads = Object.groupBy(Object.entries(troubleKinds), ([, { page }]) => page ?? "none");
+  const kindsOf = (page: string) => leads[page]?.map(([kind]) => kind);
+  // Settings have the webhooks. What no page can mend says itself what to do.
+  expect(kindsOf("/settings")).toEqual(["webhooks_not_taken"]);
+  expect(kindsOf("none")?.filter((kind) => !troubleKinds[kind]?.advice?.endsWith("."))).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { monthOf } from "#src/money/books/proof/budget-rules.ts";
+import { amongSliceSeals } from "#src/money/books/proof/near-slices.ts";
 import { amongNearSeals, linesOfReceipts } from "#src/money/books/proof/scope.ts";
 import { hourOf, msOf } from "#src/money/store/rollups.ts";
 import { memorySnapshot } from "#src/storage/reads/snapshot.ts";
@@ -32,6 +33,7 @@ function translate(sql: string, now: number): string {
     .replaceAll(monthOf.postgresql, monthOf.sqlite)
     .replaceAll(linesOfReceipts.postgresql, linesOfReceipts.sqlite)
     .replaceAll(amongNearSeals.postgresql, amongNearSeals.sqlite)
+    .replaceAll(amongSliceSeals.postgresql, amongSliceSeals.sqlite)
     .replaceAll(/to_timestamp\((\d+)::float8 \/ 1000\)/g, "$1");
 }
 

@@ -1,7 +1,7 @@
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
-import { requestIdKey } from "#src/wire/interceptors/observation/observe.ts";
+import { requestIdKey } from "#src/wire/grpc/call-id.ts";
 import { nameRequest } from "#src/wire/interceptors/request-id.ts";
 
 const name = (given: string) => {

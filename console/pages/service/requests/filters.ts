@@ -1,10 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type ListRequestsRequestSchema, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
 import { toTimes } from "../../../parts/forms/ends.tsx";
+import type { Filters } from "../../../parts/forms/filters.tsx";
 
 /** The names of the filters in the address. */
-export const filterNames = ["outcome", "reason", "account", "key", "model", "from", "to"] as const;
-export type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
+export const filterNames = ["outcome", "reason", "account", "key", "model"] as const;
+export type RequestFilters = Filters<(typeof filterNames)[number]>;
 
 const outcomes: Readonly<Record<string, RequestOutcome>> = {
   finished: RequestOutcome.FINISHED,
@@ -17,12 +18,8 @@ export const outcomeOptions = [
   { value: "refused", text: "Refused or failed" },
 ];
 
-export function readFilters(query: URLSearchParams): Filters {
-  return Object.fromEntries(filterNames.map((name) => [name, query.get(name) ?? ""])) as Filters;
-}
-
 /** What the core is asked, without spaces around what was typed. A time that is none filters nothing. */
-export function toRequest(filters: Filters): MessageInitShape<typeof ListRequestsRequestSchema> {
+export function toRequest(filters: RequestFilters): MessageInitShape<typeof ListRequestsRequestSchema> {
   const { outcome, reason, account, key, model } = filters;
   return {
     ...{ reason, model: model.trim(), accountId: account.trim(), keyId: key.trim() },

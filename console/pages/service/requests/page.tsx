@@ -1,5 +1,4 @@
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
-import { query } from "../../../app/router.ts";
 import { isCustomer } from "../../../app/session.ts";
 import { metering } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
@@ -7,9 +6,10 @@ import { loadAccountNames } from "../../../parts/account/account-names.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { CsvButton } from "../../../parts/files/csv.tsx";
+import { readFilters } from "../../../parts/forms/filters.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
-import { FilterForm } from "./filter-form.tsx";
-import { readFilters, toRequest } from "./filters.ts";
+import { RequestFilterForm } from "./filter-form.tsx";
+import { filterNames, toRequest } from "./filters.ts";
 import { RequestTable, type Row } from "./request-table.tsx";
 
 const pageSize = 50;
@@ -18,7 +18,7 @@ const mostExported = 10_000;
 
 /** Finished and refused requests together: why was it refused? */
 export default function RequestsPage() {
-  const filters = readFilters(query.value);
+  const filters = readFilters(filterNames);
   const asked = toRequest(filters);
   const isNamed = !isCustomer.value && asked.accountId === "";
   const pages = usePages<Row>(async (pageToken, signal) => {
@@ -34,7 +34,7 @@ export default function RequestsPage() {
       lead="Finished and refused requests, newest first. A row opens the receipt, or the reason and what to do."
       actions={<CsvButton name="requests" load={(signal) => loadLines(asked, signal)} />}
     >
-      <FilterForm filters={filters} />
+      <RequestFilterForm filters={filters} />
       <Answer query={pages}>
         {(rows) =>
           rows.length === 0 ? (

@@ -1,5 +1,4 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { query, setQuery } from "../../../app/router.ts";
 import { isCustomer } from "../../../app/session.ts";
 import { audit } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
@@ -7,8 +6,9 @@ import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { Table } from "../../../parts/figures/table.tsx";
 import { Time } from "../../../parts/figures/time.tsx";
-import { EndFields, toTimes } from "../../../parts/forms/ends.tsx";
+import { toTimes } from "../../../parts/forms/ends.tsx";
 import { Field } from "../../../parts/forms/field.tsx";
+import { FilterForm, filterField, readFilters } from "../../../parts/forms/filters.tsx";
 import { Page } from "../../../parts/frame/page.tsx";
 import { Change } from "./change.tsx";
 import { loadNames, type Names } from "./names.ts";
@@ -20,13 +20,9 @@ interface Row {
   readonly names: Names;
 }
 
-/** The names of the filters in the address. */
-const filterNames = ["from", "to", "operator", "target"] as const;
-type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
-
 /** Who changed what, and when. */
 export default function AuditPage() {
-  const filters = Object.fromEntries(filterNames.map((name) => [name, query.value.get(name) ?? ""])) as Filters;
+  const filters = readFilters(["operator", "target"]);
   const asked = { operator: filters.operator.trim(), target: filters.target.trim(), ...toTimes(filters) };
   const pages = usePages<Row>(async (pageToken, signal) => {
     const { auditEvents, nextPageToken } = await audit.listAuditEvents(
@@ -46,7 +42,15 @@ export default function AuditPage() {
           : "Every change that was made. Rows are written once; the database refuses to change them."
       }
     >
-      <FilterForm filters={filters} />
+      <FilterForm filters={filters}>
+        <Field label="Who" {...filterField(filters, "operator")} hint="The whole name." />
+        <Field
+          label="Target"
+          isCode
+          {...filterField(filters, "target")}
+          hint="The id of an account, a key or a model."
+        />
+      </FilterForm>
       <Answer query={pages}>
         {(rows) =>
           rows.length === 0 && isFiltered ? (
@@ -60,25 +64,6 @@ export default function AuditPage() {
       </Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "change")} />
     </Page>
-  );
-}
-
-/** The filters of the list. They are in the address. */
-function FilterForm({ filters }: { readonly filters: Filters }) {
-  const set = (name: keyof Filters) => (value: string) => setQuery({ [name]: value });
-  return (
-    <div class="fields filter across-page">
-      <Field label="Who" name="operator" value={filters.operator} onInput={set("operator")} hint="The whole name." />
-      <Field
-        label="Target"
-        name="target"
-        isCode
-        value={filters.target}
-        onInput={set("target")}
-        hint="The id of an account, a key or a model."
-      />
-      <EndFields ends={filters} />
-    </div>
   );
 }
 

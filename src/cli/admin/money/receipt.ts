@@ -1,7 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { createClient } from "@connectrpc/connect";
+import { ConnectError, createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
@@ -36,6 +37,8 @@ export function addReceipt(program: Command, io: Io): void {
 
 /** `tollgate receipts` */
 export function addReceipts(program: Command, io: Io): void {
+  /** Why there are no more, although the list goes on. */
+  let broken: string | undefined;
   addQuestion<[string | undefined], ReceiptFilter>(program, "receipts [account]", io, {
     description: "list what requests cost, newest first; of all accounts unless one is named",
     options: (command) =>
@@ -56,12 +59,24 @@ export function addReceipts(program: Command, io: Io): void {
         ...(from && { from: timestampFromDate(from) }),
         ...(to && { to: timestampFromDate(to) }),
       };
-      const found = await readAll(
-        (page) => client.listReceipts({ ...filter, ...page }),
-        ({ receipts }) => receipts,
-        limit,
-      );
+      const found: Receipt[] = [];
+      try {
+        await readAll(
+          (page) => client.listReceipts({ ...filter, ...page }),
+          ({ receipts }) => {
+            found.push(...receipts);
+            return receipts;
+          },
+          limit,
+        );
+      } catch (error) {
+        if (found.length === 0) {
+          throw error;
+        }
+        broken = ConnectError.from(error).rawMessage; // what was read is true, such as what is newer than a lost archive
+      }
       return found.map(receiptDocument);
     },
+    refuse: () => broken,
   });
 }

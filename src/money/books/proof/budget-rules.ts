@@ -16,6 +16,10 @@ const windowsOf = (dialect: "sqlite" | "postgresql") => [
   `'month ' || (${monthOf[dialect]})`,
 ];
 
+/** What slices of a budget's window have spent, found by the budget. */
+const spentOf =
+  "select sum(spent) from budget_slice where budget_slice.budget_id = budget.id and budget_slice.window_name = budget.window_name";
+
 /**
  * Compares `spent_outside_slices` with what the sums of usage say that a budget's keys were charged in its window outside of its
  * slices. Skips budgets with charges that the spending watch has not looked at yet, and windows that are counted anew
@@ -28,7 +32,7 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
   sql: `
     select * from (with key_budget as (
       select cast(id as text) as key_id, account_id, coalesce(limits_of, id) as budget_id from api_key
-      where coalesce(limits_of, id) in (select id from budget where leased_under <> 0)),
+      where coalesce(limits_of, id) in (select id from near_budget where leased_under <> 0)),
     spent as (
       select budget_id, day, sum(cost) as cost from key_budget join (
         select account_id, key_id, slot as day, cost_high * 1000000 + cost_low as cost from usage_rollup where span = 'day'
@@ -41,14 +45,13 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
           .map((name) => `select budget_id, ${name} as window_name, cost from spent`)
           .join(" union all ")}) parts
       group by budget_id, window_name),
-    sliced as (select budget_id, window_name, sum(spent) as cost from budget_slice group by budget_id, window_name),
-    counted as (
-      select budget.id, spent_outside_slices, case when coalesce(charged.cost, 0) > coalesce(sliced.cost, 0)
-        then coalesce(charged.cost, 0) - coalesce(sliced.cost, 0) else 0 end as cost
-      from budget
+    outside as (
+      select budget.id, spent_outside_slices, coalesce(charged.cost, 0) - coalesce((${spentOf}), 0) as cost
+      from near_budget budget
       left join charged on charged.budget_id = budget.id and charged.window_name = budget.window_name
-      left join sliced on sliced.budget_id = budget.id and sliced.window_name = budget.window_name
-      where leased_under <> 0)
+      where leased_under <> 0),
+    counted as (
+      select id, spent_outside_slices, case when cost > 0 then cost else 0 end as cost from outside)
     select id, cost as expected, spent_outside_slices as found from counted
     where spent_outside_slices <> cost and not exists (
       select 1 from usage_tally join key_budget using (account_id, key_id) where budget_id = counted.id and not seen)) wrong`,
@@ -72,18 +75,17 @@ export const budgetRules: readonly Rule[] = [
     name: "a budget's spending is that before its limit and that of its closed slices",
     table: "budget",
     sql: `
-      select budget.id as id, spent_outside_slices + coalesce(closed.amount, 0) as expected, budget.spent as found
-      from budget left join (
-        select budget_id, window_name, sum(spent) as amount from budget_slice where not open group by budget_id, window_name) closed
-        on closed.budget_id = budget.id and closed.window_name = budget.window_name
-      where budget.spent <> spent_outside_slices + coalesce(closed.amount, 0)`,
+      select id, expected, found from (
+        select id, spent_outside_slices + coalesce((${spentOf} and not open), 0) as expected, spent as found
+        from near_budget budget) budgets
+      where found <> expected`,
   },
   {
     name: "a budget's slice has spent what its receipts cost",
     table: "budget_slice",
     sql: `
       select budget_slice.id as id, coalesce(receipts.amount, 0) as expected, spent as found
-      from budget_slice left join (
+      from near_budget_slice budget_slice left join (
         select budget_slice_id, sum(cost) as amount from (
           select budget_slice_id, cost from receipt where budget_slice_id is not null
           union all select slice_id, cost from sealed_cost) costs group by budget_slice_id) receipts

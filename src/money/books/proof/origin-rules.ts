@@ -35,7 +35,7 @@ export const originRules: readonly Rule[] = [
     table: "slice",
     sql: `
       select slice.id as id, lot.account_id as expected, slice.account_id as found
-      from slice join lot on lot.id = slice.lot_id where slice.account_id <> lot.account_id`,
+      from near_slice slice join lot on lot.id = slice.lot_id where slice.account_id <> lot.account_id`,
   },
   {
     name: "a budget is of its key's account",

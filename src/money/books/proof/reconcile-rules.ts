@@ -27,6 +27,12 @@ const sums = (name: string, table: string, id: string, column: string, children:
     where ${column} <> coalesce(children.amount, 0)`,
 });
 
+/** The same for rows of which only near ones are looked at. */
+const nearSums = (name: string, table: string, column: string, children: string): Rule => {
+  const { sql, ...rule } = sums(name, table, "id", column, children);
+  return { ...rule, sql: String(sql).replace(`from ${table} `, `from near_${table} ${table} `) };
+};
+
 /** The column of a run's receipt must be the sum over the receipt's lines. */
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
   name,
@@ -76,13 +82,13 @@ export const rules: readonly Rule[] = [
       select id, ${priorities.credit} as expected, priority as found
       from lot where kind = 'credit' and priority <> ${priorities.credit}`,
   },
-  sums(
+  // All slices of a near lot are near. What older lots have spent, the sums of their accounts tell.
+  nearSums(
     "a lot's spending is that of its closed slices and the debt it paid",
     "lot",
-    "id",
     "lot.spent",
     `select id, sum(amount) as amount from (
-       select lot_id as id, spent as amount from slice where not open
+       select lot_id as id, spent as amount from near_slice where not open
        union all select lot_id, amount from lot_entry where kind = 'debt') spending group by id`,
   ),
   sums(
@@ -92,10 +98,9 @@ export const rules: readonly Rule[] = [
     "lot.leased",
     "select lot_id as id, sum(granted) as amount from slice where open group by lot_id",
   ),
-  sums(
+  nearSums(
     "a slice has spent what its receipt lines say",
     "slice",
-    "id",
     "slice.spent",
     `select id, sum(amount) as amount from (
        select slice_id as id, cost as amount from line

@@ -5,6 +5,7 @@ import type { Storage } from "#src/storage/storage.ts";
 import { dayMs, keptFromDay } from "../../store/kept-from.ts";
 import { allAccounts, hourlySums } from "../../store/rollups.ts";
 import { longestSpan } from "../../store/spans.ts";
+import { nearSlices } from "./near-slices.ts";
 
 type Dialect = Storage["dialect"];
 
@@ -65,8 +66,8 @@ export type SlotCondition = (column: string, hours: number, of?: number) => stri
 
 /**
  * A rule's query with the tables that it names: `receipt` and `line`, as usage and usage_line; `counted_hour`, the
- * sums of the hours whose receipts are all among them; `believed_seal`, the seals of all other receipts; `sealed_cost`,
- * what slices have spent by these; `near_seal` and `near_account`, the seals of days that share the longest span of usage with
+ * sums of the hours whose receipts are all among them; `believed_seal`, the seals of all other receipts; those of `nearSlices`,
+ * with `sealed_cost`, what near slices have spent by these seals; `near_seal` and `near_account`, the seals of days that share the longest span of usage with
  * a day in scope, so that a proof does not take longer with every day that was sealed.
  */
 export function inScope(sql: string | ((isInScope: SlotCondition) => string), scope: Scope, dialect: Dialect): string {
@@ -93,8 +94,7 @@ export function inScope(sql: string | ((isInScope: SlotCondition) => string), sc
     line as ${isAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
-    sealed_cost as not materialized (
-      select slice_id, cost from sealed_slice where seal_id in (select id from believed_seal)),
+    ${nearSlices(scope, dialect)},
     near_seal as not materialized (select * from day_seal where ${isInScope("day", longestSpan, 24)}),
     near_account as not materialized (select * from sealed_account where seal_id ${amongNear})
     ${typeof sql === "string" ? sql : sql(isInScope)}`;

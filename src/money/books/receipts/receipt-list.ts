@@ -1,8 +1,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import type { ListReceiptsRequest } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { type PageStart, readPage } from "#lib/rpc/pages.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { CutPage, type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { isStorable } from "#lib/text/storable.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { LongRead } from "#src/storage/reads/long-read.ts";
@@ -47,7 +50,7 @@ async function readBoth(
   asked: Asked,
   start: PageStart,
   archives: Pick<ArchivedReceipts, "list">,
-): Promise<Listed[]> {
+): Promise<readonly Listed[] | CutPage<Listed>> {
   const keptFrom = await readKeptFrom(storage);
   const entries = await readBooks(reading, asked, start, keptFrom);
   if (keptFrom !== (await readKeptFrom(storage))) {
@@ -64,15 +67,36 @@ async function readBoth(
     toMs: Math.min(keptFrom, asked.to === undefined ? keptFrom : timestampDate(asked.to).getTime()),
     after: at === undefined ? undefined : { settledMs: Number(at), runId, requestId },
   };
-  if (entries.length < start.limit && question.fromMs < question.toMs) {
+  if (entries.length === start.limit || question.fromMs >= question.toMs) {
+    return entries;
+  }
+  try {
     for await (const receipt of archives.list(question)) {
       entries.push({ settledMs: placeOf(receipt).settledMs, receipt });
       if (entries.length === start.limit) {
         break;
       }
     }
+    return entries;
+  } catch (error) {
+    return endBefore(entries, error);
   }
-  return entries;
+}
+
+/**
+ * A page ends before an archive that cannot be read, and the next one fails with its day: whoever reads a list to its end must
+ * not take it for whole, since bills are made of it.
+ */
+function endBefore(entries: readonly Listed[], error: unknown): CutPage<Listed> {
+  const reason = readDetail(error)?.reason;
+  if (reason === undefined) {
+    throw error;
+  }
+  if (entries.length === 0) {
+    const advice = "The days before and after it can be read: bound the list by `from` and `to`.";
+    throw failure(reason, `${ConnectError.from(error).rawMessage} ${advice}`, {}, error);
+  }
+  return new CutPage(entries);
 }
 
 async function readBooks(reading: LongRead, asked: Asked, start: PageStart, keptFrom: number): Promise<Listed[]> {

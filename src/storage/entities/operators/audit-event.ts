@@ -27,6 +27,11 @@ export const AuditEvent = defineEntity({
     after: p.text(),
     address: p.string(),
   },
-  indexes: [{ properties: ["at", "id"] }, { properties: ["accountId", "at", "id"] }],
+  indexes: [
+    { properties: ["at", "id"] },
+    { properties: ["accountId", "at", "id"] },
+    { properties: ["target", "at", "id"] },
+    { properties: ["operator", "at", "id"] },
+  ],
 });
 export type AuditEvent = InferEntity<typeof AuditEvent>;

@@ -16,6 +16,7 @@ import { Migration20261126000014 } from "./Migration20261126000014.ts";
 import { Migration20261126000015 } from "./Migration20261126000015.ts";
 import { Migration20261126000016 } from "./Migration20261126000016.ts";
 import { Migration20261126000017 } from "./Migration20261126000017.ts";
+import { Migration20261126000018 } from "./Migration20261126000018.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -36,4 +37,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000015", class: Migration20261126000015 },
   { name: "Migration20261126000016", class: Migration20261126000016 },
   { name: "Migration20261126000017", class: Migration20261126000017 },
+  { name: "Migration20261126000018", class: Migration20261126000018 },
 ];

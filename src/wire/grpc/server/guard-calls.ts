@@ -3,12 +3,15 @@ import type * as grpc from "@grpc/grpc-js";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import type { BoundName } from "#lib/door/bounds.ts";
 import type { Door } from "#lib/door/door.ts";
+import { answeredIdHeader } from "#lib/rpc/call-headers.ts";
+import { nameCall, observedKey, requestIdKey } from "../call-id.ts";
 import type { ServedMethod } from "../invoke.ts";
 import { maxInflating } from "../messages/limits.ts";
 import { toHeaders } from "../messages/metadata.ts";
 import { Slots } from "../messages/slots.ts";
-import { toStatus } from "../messages/status.ts";
+import { toConnectError, toStatus } from "../messages/status.ts";
 import {
+  addToAnswer,
   closeRequest,
   findConnection,
   limitInflating,
@@ -77,6 +80,13 @@ class GuardedCall implements Listener {
       .set(peerKey, readAddress(this.#call.getPeer()))
       .set(listenerKey, this.#bounds.door.name);
     const head = { method, header: toHeaders(metadata), contextValues };
+    nameCall(head.header, contextValues);
+    addToAnswer(
+      this.#call,
+      answeredIdHeader,
+      () => contextValues.get(requestIdKey),
+      (status) => contextValues.get(observedKey) || void this.#tell(head, toConnectError(status)),
+    );
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
         const enter = () => this.#enter(metadata, head, payer);
@@ -195,15 +205,15 @@ class GuardedCall implements Listener {
     }
     this.#isOver = true;
     this.#reception?.end();
-    const { interceptors, url } = this.#served;
-    const { signal } = new AbortController();
-    const error = await refuse(
-      interceptors,
-      { ...head, method: this.#served.spec.method as never, url, signal },
-      reason,
-    );
-    this.#call.sendStatus(toStatus(error));
+    this.#call.sendStatus(toStatus(await this.#tell(head, reason)));
     closeRequest(this.#call);
+  }
+
+  /** Tells the interceptors of a refusal. */
+  #tell(head: CallHead, reason: ConnectError): Promise<unknown> {
+    const { interceptors, url, spec } = this.#served;
+    const { signal } = new AbortController();
+    return refuse(interceptors, { ...head, method: spec.method as never, url, signal }, reason);
   }
 }
 

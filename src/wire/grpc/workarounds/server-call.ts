@@ -1,5 +1,5 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from "node:http2";
-import { type ServerInterceptingCallInterface, status as Status, type StatusObject } from "@grpc/grpc-js";
+import { Metadata, type ServerInterceptingCallInterface, status as Status, type StatusObject } from "@grpc/grpc-js";
 import type { Slots } from "../messages/slots.ts";
 
 /*
@@ -100,6 +100,29 @@ export function onAnswer(call: Call, listener: AnswerListener): void {
   call.sendStatus = (status) => {
     sendStatus.call(call, status);
     listener.ended();
+  };
+}
+
+/** Adds a header to each answer, and to the status of each failure, among them those that grpc-js itself refuses. */
+export function addToAnswer(
+  call: Call,
+  name: string,
+  read: () => string,
+  failed: (status: StatusObject) => void,
+): void {
+  const { sendMetadata, sendStatus } = call;
+  call.sendMetadata = (metadata) => {
+    metadata.set(name, read());
+    sendMetadata.call(call, metadata);
+  };
+  call.sendStatus = (status) => {
+    if (status.code === Status.OK) {
+      return sendStatus.call(call, status);
+    }
+    const metadata = status.metadata?.clone() ?? new Metadata();
+    failed({ code: status.code, details: status.details, metadata });
+    metadata.set(name, read());
+    sendStatus.call(call, { ...status, metadata });
   };
 }
 

@@ -3,8 +3,9 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { isForPeople } from "#lib/rpc/for-people.ts";
 import type { Operator, Principal } from "../../principal.ts";
-import { isForPeople, readMemberRole, readRole } from "./required-access.ts";
+import { readMemberRole, readRole } from "./required-access.ts";
 
 /** Throws PERMISSION_DENIED when a principal may not call a method. */
 export function demand(needed: Access, method: DescMethod, principal: Principal): void {

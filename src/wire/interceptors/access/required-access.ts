@@ -24,9 +24,6 @@ export function readAccess(method: DescMethod): Access {
   return found;
 }
 
-/** Whether an access is for people who signed in, whatever their role. */
-export const isForPeople = (needed: Access) => needed === Access.PERSON || needed === Access.ANY_PERSON;
-
 const leastRoles = new WeakMap<DescMethod, Role>();
 
 /** The lowest operator role that may call a method. */

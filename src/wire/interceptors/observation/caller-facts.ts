@@ -57,3 +57,9 @@ export function readModel(request: UnaryRequest | StreamRequest): string {
   const asked = readAsked(request);
   return "model" in asked && typeof asked.model === "string" ? asked.model : "";
 }
+
+/** The status with which a facade has refused the request that a call tells of. 0: it tells of none. */
+export function readRefused(request: UnaryRequest | StreamRequest): number {
+  const asked = readAsked(request);
+  return "refusedStatus" in asked && typeof asked.refusedStatus === "number" ? asked.refusedStatus : 0;
+}

@@ -9,11 +9,13 @@ import type { CallObserver } from "./observe.ts";
 const intervalMs = 10_000;
 const mostLines = 50;
 
-/** Writes one log line for each call when it is over. Many calls without a right credential are summed up. */
+type Level = "info" | "warn" | "error";
+
+/** Writes one log line for each call when it is over. Many calls without a right credential, and many that are shed, are summed up. */
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
   return ({ method, requestId, runId, code, reason, caller, isKeyless, refusedStatus, ms }) => {
-    if (isSummed(reason, isKeyless && toLevel(code) === "info")) {
+    if (isSummed(reason, isKeyless, toLevel(code))) {
       return;
     }
     const line = {
@@ -30,10 +32,14 @@ export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver 
 }
 
 /** Returns a function that tells whether a call's line is left out because a sum covers it. */
-function createSums(log: Logger, clock: Clock): (reason: Reason | undefined, isKeyless: boolean) => boolean {
+function createSums(
+  log: Logger,
+  clock: Clock,
+): (reason: Reason | undefined, isKeyless: boolean, level: Level) => boolean {
   let refused = 0;
   let keyless = 0;
   let throttled = 0;
+  let shed = 0;
   let isOpen = false;
   const close = () => {
     const leftOut = Math.max(0, refused - mostLines);
@@ -41,10 +47,13 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined, isK
     if (keylessLeftOut > 0) {
       log.info({ calls: keylessLeftOut, seconds: intervalMs / 1000 }, "further calls without a credential");
     }
+    if (shed > mostLines) {
+      log.warn({ calls: shed - mostLines, seconds: intervalMs / 1000 }, "further calls refused for lack of room");
+    }
     if (leftOut + throttled > 0) {
       log.warn({ unauthenticated: leftOut, throttled, seconds: intervalMs / 1000 }, "calls with wrong credentials");
     }
-    [refused, throttled, keyless, isOpen] = [0, 0, 0, false];
+    [refused, throttled, keyless, shed, isOpen] = [0, 0, 0, 0, false];
   };
   const open = () => {
     if (isOpen) {
@@ -53,7 +62,7 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined, isK
     isOpen = true;
     clock.after(intervalMs, close);
   };
-  return (reason, isKeyless) => {
+  return (reason, isKeyless, level) => {
     switch (reason) {
       case Reason.AUTHENTICATION_THROTTLED:
         open();
@@ -63,8 +72,15 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined, isK
         open();
         refused += 1;
         return refused > mostLines;
-      default:
+      case Reason.OVERLOADED:
         if (!isKeyless) {
+          return false; // every server of a model is busy
+        }
+        open();
+        shed += 1;
+        return shed > mostLines;
+      default:
+        if (!isKeyless || level !== "info") {
           return false;
         }
         open();
@@ -74,7 +90,7 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined, isK
   };
 }
 
-function toLevel(code: Code | undefined): "info" | "warn" | "error" {
+function toLevel(code: Code | undefined): Level {
   switch (code) {
     case Code.Internal:
     case Code.Unknown:

@@ -13,16 +13,13 @@ import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import type { SurfaceName } from "#lib/inference/surface-names.ts";
-import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { isId, observedKey, readNamed, requestIdKey } from "../../grpc/call-id.ts";
 import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
-import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel } from "./caller-facts.ts";
+import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel, readRefused } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
-
-/** The id that a handler found or created for its request. Empty: the call has none. */
-export const requestIdKey = createContextKey("", { description: "request id" });
 
 /** The id by which the engine knows a metered call. Empty: no engine was asked. */
 export const runIdKey = createContextKey("", { description: "run id" });
@@ -78,21 +75,26 @@ const nobody: Known = { trusts: () => false, isServed: () => false };
 export function observeCalls(clock: Clock, observers: readonly CallObserver[], known: Known = nobody): Interceptor {
   return (next) => async (request) => {
     const started = clock.monotonic();
+    const own = readOwnId(request);
+    const values = request.contextValues.set(observedKey, true);
+    if (own !== "") {
+      values.set(requestIdKey, own);
+    }
     const tell = (error?: unknown): unknown => {
       const outcome = toOutcome(error, request.signal);
       const refusedStatus = readRefusedStatus(request, outcome.code);
       const isRefused = outcome.code !== undefined || refusedStatus > 0;
       const call: EndedCall = {
         method: request.method,
-        requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request) : ""),
-        runId: request.contextValues.get(runIdKey),
+        requestId: values.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
+        runId: values.get(runIdKey),
         ...outcome,
-        isKeyless: request.contextValues.get(principalKey) === undefined,
+        isKeyless: values.get(principalKey) === undefined,
         model: readModel(request),
         refusedStatus,
         caller: isRefused ? readCallerFacts(request, known) : undefined,
         surface: readSurface(request.header),
-        server: request.contextValues.get(serverKey),
+        server: values.get(serverKey),
         ms: clock.monotonic() - started,
       };
       for (const observe of observers) {
@@ -115,17 +117,14 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
 
 /** A facade that asks who calls has refused the request already; one that counts it does so if this call succeeds. */
 function readRefusedStatus(request: UnaryRequest | StreamRequest, code: Code | undefined): number {
-  const asked = readAsked(request);
-  const status = "refusedStatus" in asked && typeof asked.refusedStatus === "number" ? asked.refusedStatus : 0;
+  const status = readRefused(request);
   return code === undefined || request.method === AccountsService.method.identifyCaller ? status : 0;
 }
 
 const metered: ReadonlySet<DescMethod> = new Set([InferenceService.method.generate, EmbeddingsService.method.embed]);
 
-/** The id that a facade or the caller gave a request. Empty: none, or nothing like an id. */
-function readNamed(request: UnaryRequest | StreamRequest): string {
+/** The id that its caller gave a metered request. Empty: none, nothing like an id, or the message is still to come. */
+function readOwnId(request: UnaryRequest | StreamRequest): string {
   const asked = metered.has(request.method) ? readAsked(request) : {};
-  const own = "requestId" in asked && typeof asked.requestId === "string" ? asked.requestId : "";
-  const named = request.header.get(requestIdHeader) ?? own;
-  return /^[\w.:-]{1,128}$/.test(named) ? named : "";
+  return "requestId" in asked && isId(asked.requestId) ? asked.requestId : "";
 }

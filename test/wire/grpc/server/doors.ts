@@ -45,6 +45,8 @@ export interface RawCall {
   write(bytes: Uint8Array): void;
   end(): void;
   readonly outcome: Promise<Outcome>;
+  /** The `x-request-id` of the answer's headers, or of its trailers. */
+  readonly id: Promise<unknown>;
 }
 
 export interface Door {
@@ -77,7 +79,12 @@ export const grpcDoor: Door = {
     session.on("error", () => {});
     closing.push(() => session.destroy());
     const stream = openStream(session, kind, { ...headers, ...(encoding && { "grpc-encoding": encoding }) });
-    return { write: (bytes) => void stream.write(bytes), end: () => void stream.end(), outcome: readStatus(stream) };
+    return {
+      write: (bytes) => void stream.write(bytes),
+      end: () => void stream.end(),
+      outcome: readStatus(stream),
+      id: readId(stream),
+    };
   },
   frame: (_kind, message, isCompressed) => envelope(message, isCompressed),
 };
@@ -112,6 +119,17 @@ export function readStatus(stream: ClientHttp2Stream): Promise<Outcome> {
   });
 }
 
+function readId(stream: ClientHttp2Stream): Promise<unknown> {
+  return new Promise((resolve) => {
+    let id: unknown;
+    const onHeaders = (headers: Record<string, unknown>) => {
+      id ??= headers["x-request-id"];
+    };
+    stream.on("response", onHeaders).on("trailers", onHeaders);
+    stream.on("close", () => resolve(id));
+  });
+}
+
 export const connectDoor: Door = {
   name: "Connect",
   formats: ["proto", "json"],
@@ -133,7 +151,8 @@ export const connectDoor: Door = {
       call.on("error", (error) => resolve(`closed: ${error.message}`));
       call.on("response", (response) => void readAnswer(response).then(resolve));
     });
-    return { write: (bytes) => void call.write(bytes), end: () => void call.end(), outcome };
+    const id = new Promise((resolve) => call.on("response", ({ headers }) => resolve(headers["x-request-id"])));
+    return { write: (bytes) => void call.write(bytes), end: () => void call.end(), outcome, id };
   },
   frame: (kind, message, isCompressed) => (kind === "unary" ? Buffer.from(message) : envelope(message, isCompressed)),
 };
@@ -160,13 +179,17 @@ export const ways = [grpcDoor, connectDoor].flatMap((door) =>
 export async function start(door: Door, options: Partial<ServerOptions> = {}) {
   const service = new ScriptedService({ generate: () => texts(["a"]) });
   const codes: Outcome[] = [];
+  const ids: string[] = [];
   const observe = observeCalls(new ManualClock(), [
-    ({ code }) => void codes.push(code === undefined ? "ok" : toSnakeCase(Code[code] ?? "")),
+    ({ code, requestId }) => {
+      codes.push(code === undefined ? "ok" : toSnakeCase(Code[code] ?? ""));
+      ids.push(requestId);
+    },
   ]);
   const services = [registration(InferenceService, service)];
   const server = await door.start({ address: "127.0.0.1:0", services, interceptors: [observe], gate, ...options });
   closing.push(() => server.stop(0));
-  return { ...server, service, codes };
+  return { ...server, service, codes, ids };
 }
 
 export const right = { authorization: "right" };

@@ -4,10 +4,11 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Logger } from "#lib/logger.ts";
+import { requestIdKey } from "#src/wire/grpc/call-id.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { hideErrors } from "#src/wire/interceptors/errors.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
-import { observeCalls, requestIdKey } from "#src/wire/interceptors/observation/observe.ts";
+import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { ScriptedService, texts, untilAborted } from "../../grpc/scripted-service.ts";
@@ -219,6 +220,29 @@ describe("calls with wrong credentials", () => {
     clock.advance(10_000);
     expect(log.lines.slice(51)).toEqual([
       { level: "info", message: "further calls without a credential", calls: 950, seconds: 10 },
+    ]);
+  });
+
+  test("calls that are shed have fifty lines in ten seconds, and then one together; a busy model's calls have all", () => {
+    const log = new Lines();
+    const clock = new ManualClock();
+    const observer = logCalls(log, clock);
+    const call = {
+      ...{ method: InferenceService.method.countTokens, requestId: "", runId: "", code: Code.Unavailable },
+      ...{ reason: Reason.OVERLOADED, limit: undefined, model: "", refusedStatus: 0, caller: undefined },
+      ...{ surface: "grpc" as const, server: "", ms: 1 },
+    };
+    for (let times = 0; times < 1000; times += 1) {
+      observer({ ...call, isKeyless: true });
+    }
+    expect(log.lines).toHaveLength(50);
+    for (let times = 0; times < 60; times += 1) {
+      observer({ ...call, isKeyless: false });
+    }
+    expect(log.lines).toHaveLength(110);
+    clock.advance(10_000);
+    expect(log.lines.slice(110)).toEqual([
+      { level: "warn", message: "further calls refused for lack of room", calls: 950, seconds: 10 },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { troubles } from "../../../../app/status.ts";
 import { Time } from "../../../../parts/figures/time.tsx";
 import { troubleKinds } from "./trouble-kinds.ts";
 
-/** A strip of what is wrong, each with the page that mends it. */
+/** A strip of what is wrong, each with the page that mends it, or what to do. */
 export function Troubles() {
   return (
     <div role="status" class="troubles">
@@ -15,15 +15,15 @@ export function Troubles() {
 }
 
 function Strip({ trouble: { what, model, server, reason, since } }: { readonly trouble: Trouble }) {
-  const { title, page } = troubleKinds[what] ?? { title: what, page: "/settings" };
+  const { title, page, advice } = troubleKinds[what] ?? { title: what };
   return (
     <div class="notice bad">
       <span>
         <strong>
-          <a href={page}>{title}</a>
+          {page === undefined ? title : <a href={page}>{title}</a>}
           {(server || model) && `: ${server || model}`}
         </strong>{" "}
-        {reason}
+        {reason} {advice}
       </span>
       <span class="small">
         since <Time at={since} />

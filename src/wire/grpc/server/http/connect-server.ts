@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { DescMethodUnary } from "@bufbuild/protobuf";
+import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -12,15 +12,19 @@ import {
   type HandlerContext,
   type Interceptor,
 } from "@connectrpc/connect";
-import { type Compression, uResponseNotFound } from "@connectrpc/connect/protocol";
+import { type Compression, type UniversalServerRequest, uResponseNotFound } from "@connectrpc/connect/protocol";
 import {
   compressionGzip,
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Door } from "#lib/door/door.ts";
 import { noteCounted } from "#lib/door/paced-response.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { answeredIdHeader, requestIdHeader } from "#lib/rpc/call-headers.ts";
+import { nameCall, observedKey, requestIdKey } from "../../call-id.ts";
 import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
 import { Slots } from "../../messages/slots.ts";
@@ -90,6 +94,7 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
         .set(listenerKey, door.name)
         .set(hangUpKey, () => response.destroy());
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
+      call.header.set(requestIdHeader, nameCall(call.header, values)); // whoever forwards the call names it the same
       response.once("close", () => values.get(leaveKey)());
       const body = readBody(request, values, receiving, door);
       const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;
@@ -97,6 +102,10 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
         noteCounted(response);
       }
       const mended = await mendParseError(answer);
+      if (handler !== undefined) {
+        await tellUnheard(handler, call, mended.status, interceptors);
+        response.setHeader(answeredIdHeader, values.get(requestIdKey));
+      }
       const owner = () => values.get(payerKey) ?? request.socket.remoteAddress ?? "";
       const read = mended.body && watchReading(mended.body, response, owner, door.unread);
       await universalResponseToNodeResponse({ ...mended, ...(read && { body: read }) }, response);
@@ -104,6 +113,19 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
       response.destroy(); // the client has gone, which the interceptors know, or it never spoke valid HTTP
     }
   };
+}
+
+/** Tells the interceptors of a refusal that the library made before they heard of the call, such as of a body that is no JSON. */
+async function tellUnheard(
+  { method }: { readonly method: DescMethod },
+  { header, contextValues = createContextValues(), signal, url }: UniversalServerRequest,
+  status: number,
+  interceptors: readonly Interceptor[],
+): Promise<void> {
+  if (status >= 400 && !contextValues.get(observedKey)) {
+    const reason = failure(status === 429 ? Reason.REQUEST_TOO_LARGE : Reason.INVALID_ARGUMENT, "It cannot be read.");
+    await refuse(interceptors, { method: method as DescMethodUnary, header, contextValues, signal, url }, reason);
+  }
 }
 
 /** Judges a call by its head. The library calls this before it reads anything else. */
