@@ -18,8 +18,8 @@ import { Timeline } from "./world/timeline.ts";
 /** Why something promised may be lost all the same: the promise does not cover this cause. */
 export type Excuse = "unsynced" | "lost journal";
 
-/** When worlds with a night begin: a moment before midnight. */
-const eveningBefore = Date.parse("2026-03-30T23:59:40Z");
+/** When worlds with a night begin: a moment before the midnight that ends a month. */
+const eveningBefore = Date.parse("2026-03-31T23:59:40Z");
 
 /** The most machines at a time that run on others' disks or on copies of them. */
 const mostTwins = 2;
@@ -82,6 +82,7 @@ export class World {
       asksAgain?: boolean;
       hasTerms?: boolean;
       hasKeys?: boolean;
+      hasLabels?: boolean;
     },
   ) {
     const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
@@ -113,6 +114,7 @@ export class World {
     this.traffic = new Traffic({
       ...{ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) },
       asksAgain: options.asksAgain ?? false,
+      hasLabels: options.hasLabels ?? false,
     });
     this.traffic.keys = this.keys;
     if (this.night !== undefined) {
