@@ -13,6 +13,7 @@ import { Dice } from "./world/dice.ts";
 import { History } from "./world/history.ts";
 import { News } from "./world/news.ts";
 import { Night } from "./world/night.ts";
+import type { SimulatedProcess } from "./world/process.ts";
 import { Timeline } from "./world/timeline.ts";
 
 /** Why something promised may be lost all the same: the promise does not cover this cause. */
@@ -52,6 +53,8 @@ export class World {
   clocksMoved = false;
   /** Whether all faults have ended for good. */
   isHealed = false;
+  /** Processes that were told to end before all faults had ended. */
+  readonly #ending = new Set<SimulatedProcess>();
   readonly #ears = new Set<Ear>();
   readonly isSqlite: boolean;
   readonly #alter: (money: Money) => void;
@@ -235,7 +238,7 @@ export class World {
       }
       if (this.#isRemembered(run)) {
         run.process.onDeath(() => {
-          run.mayBeLost ||= !this.isHealed;
+          run.mayBeLost ||= !this.isHealed || this.#ending.has(run.process);
         });
       } else {
         run.mayBeLost = true;
@@ -278,6 +281,11 @@ export class World {
       strike();
     }
     this.isHealed = true;
+    for (const { process, life } of this.machines) {
+      if (process?.alive && life === undefined) {
+        this.#ending.add(process);
+      }
+    }
     this.serverOffsetMs = 0;
     if (this.news !== undefined) {
       this.news.isHealed = true;
