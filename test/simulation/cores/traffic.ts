@@ -22,6 +22,8 @@ export interface EngineFaults {
   nonsense: number;
 }
 
+const dayMs = 86_400_000;
+
 /** Sends requests to the serving cores, and simulates the engines that answer them. */
 export class Traffic {
   readonly runs: Run[] = [];
@@ -43,6 +45,7 @@ export class Traffic {
   readonly #again: Dice | undefined;
   /** Draws who uses the service. Undefined: requests do not say. */
   readonly #users: Dice | undefined;
+  #labelled = 0;
   #meanMs = 10;
   #stopped = false;
 
@@ -147,7 +150,7 @@ export class Traffic {
         limits.leave(tokens);
       };
       const { requestId, model } = run;
-      const labels = label(run, life);
+      const labels = this.#label(run, life);
       const { accountId, keyId, budget } = caller;
       run.hold = await money.ledger.hold(
         {
@@ -191,6 +194,16 @@ export class Traffic {
       return;
     }
     this.#generate(run, life, exact, leave);
+  }
+
+  /** Settles what a request says of who uses the service, as the core's inference service does. */
+  #label(run: Run, { money, clock }: Life): string | undefined {
+    if (run.stated === undefined) {
+      return undefined;
+    }
+    const day = Math.floor(clock.now() / dayMs);
+    run.labelled = { labels: money.labels.settle(run.accountId, run.stated), day, before: this.#labelled++ };
+    return run.labelled.labels;
   }
 
   #recognize(run: Run, door: Door, caller: Caller): Promise<Caller> {
@@ -252,16 +265,4 @@ export class Traffic {
     run.process.requests--;
     leave(run.settled.tokens.inputTokens + run.settled.tokens.outputTokens);
   }
-}
-
-const dayMs = 86_400_000;
-
-/** Settles what a request says of who uses the service, as the core's inference service does. */
-function label(run: Run, { money, clock }: Life): string | undefined {
-  if (run.stated === undefined) {
-    return undefined;
-  }
-  const day = Math.floor(clock.now() / dayMs);
-  run.labelled = { labels: money.labels.settle(run.accountId, run.stated), day };
-  return run.labelled.labels;
 }

@@ -81,7 +81,7 @@ function isOther(known: Map<string, string>, key: string, value: string): boolea
 
 /** A label has so many values in a day and an account, as far as a core can know, and none is refused before that. */
 function judgeBounds(world: World, used: readonly Used[], worksSince: number): void {
-  const ordered = used.toSorted((a, b) => at(a) - at(b));
+  const ordered = used.toSorted((a, b) => (a.run.labelled?.before ?? 0) - (b.run.labelled?.before ?? 0));
   for (const [label, all] of Map.groupBy(ordered, ({ run, name }) => `the ${name} of ${run.accountId}`)) {
     judgeOthers(world, label, all);
     for (const uses of Map.groupBy(all, ({ day }) => day).values()) {

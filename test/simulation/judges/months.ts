@@ -5,6 +5,8 @@ import { readBalance, readEnd } from "#src/money/books/bill/movements.ts";
 import type { World } from "../world.ts";
 import { readArchived } from "./archives.ts";
 
+const dayMs = 86_400_000;
+
 /** What an account has and owes by its credits alone. */
 interface Has {
   readonly balance: number;
@@ -16,8 +18,8 @@ interface Has {
 
 /**
  * Judges the months of accounts, once nothing runs and nothing is leased: they lead to the balance that the credits have and to
- * what is owed beyond bought money, every month begins as the one before ended, and what they charged are all receipts. Where a month has ended,
- * its credits add up to its closing.
+ * what is owed beyond bought money, every month begins as the one before ended, and what they charged are all receipts. The
+ * credits that an account had at the beginning of a day add up to its balance of then.
  */
 export async function judgeMonths(world: World): Promise<void> {
   const { customers, history, server } = world;
@@ -48,23 +50,20 @@ export async function judgeMonths(world: World): Promise<void> {
         );
       }
     }
-    await judgeOpening(world, accountId, now);
+    await judgeOpenings(world, accountId, now);
   }
 }
 
-/** At the beginning of the month the credits have what the balance is. */
-async function judgeOpening({ server, history }: World, accountId: string, now: number): Promise<void> {
+/** At the beginning of each day that the world has lived the credits have what the balance is. */
+async function judgeOpenings({ server, history, timeline }: World, accountId: string, now: number): Promise<void> {
   const { storage } = server;
-  const at = new Date(now);
-  const from = Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
   const seals = await readSealNumbers(storage);
-  const { sum } = await readLotBalances(storage, accountId, { from, now, seals });
-  const balance = await readBalance(storage, accountId, from);
-  if (sum !== balance) {
-    history.violation(
-      "months",
-      `the credits of ${accountId} had ${sum} at the month's beginning, and the balance was ${balance}`,
-    );
+  for (let from = timeline.beginning - (timeline.beginning % dayMs); from <= now; from += dayMs) {
+    const { sum } = await readLotBalances(storage, accountId, { from, now, seals });
+    const balance = await readBalance(storage, accountId, from);
+    if (sum !== balance) {
+      history.violation("months", `the credits of ${accountId} had ${sum} at ${from}, and the balance was ${balance}`);
+    }
   }
 }
 
