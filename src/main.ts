@@ -1,3 +1,4 @@
+import { optimizeLater } from "#lib/overload/optimization.ts";
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { hideSqliteWarning } from "#lib/workarounds/sqlite-warning.ts";
 import { run, stays } from "./cli/program.ts";
@@ -14,6 +15,7 @@ hideSqliteWarning();
 const args = process.argv.slice(2);
 if (stays(args)) {
   keepYoungSpaceSmall(); // before it loads what it needs
+  optimizeLater();
   outliveReader();
 } else {
   endWithReader();
