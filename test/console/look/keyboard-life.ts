@@ -4,6 +4,9 @@ import type { Stage } from "../stage/stage.ts";
 /** More presses of Tab than any page takes to be gone through. */
 const mostPresses = 120;
 
+/** What a locator finds. */
+type Handle = Awaited<ReturnType<Locator["elementHandle"]>>;
+
 /** What each page is for, done without a mouse. Returns what could not be done or seen, in words. */
 export async function liveByKeyboard(stage: Stage): Promise<readonly string[]> {
   const { context, page } = await stage.visit();
@@ -165,11 +168,19 @@ class Keyboard {
   /** Presses Tab until something has the focus, and notes when that cannot be seen. */
   async reach(target: Locator, way: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
     await target.waitFor();
-    for (let presses = 0; !(await hasFocus(target)); presses++) {
-      if (presses === mostPresses) {
+    // Found once and not after every press: its role and name are worth a look at the whole page.
+    let element = await target.elementHandle();
+    let isReached = await hasFocus(element);
+    for (let tries = 0; isReached !== true; tries++) {
+      if (tries === mostPresses) {
         throw new Error(`no ${way} reaches ${target}`);
       }
-      await this.#page.keyboard.press(way);
+      if (isReached === undefined) {
+        element = await target.elementHandle();
+      } else {
+        await this.#page.keyboard.press(way);
+      }
+      isReached = await hasFocus(element);
     }
     const isSeen = await target.evaluate((element) => {
       const view = element.ownerDocument.defaultView;
@@ -195,10 +206,11 @@ class Keyboard {
   }
 }
 
-/** Whether it has the focus, or a control that it is the name of. */
-async function hasFocus(target: Locator): Promise<boolean> {
+/** Whether it has the focus, or a control that it is the name of. Undefined: the page has it no longer. */
+async function hasFocus(target: Handle): Promise<boolean | undefined> {
   return target.evaluate((element) => {
     const active = element.ownerDocument.activeElement;
-    return active === element || (active?.matches("summary, label, button, a") === true && active.contains(element));
+    const isNamed = () => active?.matches("summary, label, button, a") === true && active.contains(element);
+    return element.isConnected ? active === element || isNamed() : undefined;
   });
 }
