@@ -64,6 +64,7 @@ export class Door {
   readonly #beginning: NetworkTurns;
   readonly #calls = new NetworkCounts();
   readonly #callsPerPayer: number;
+  readonly #isTrustedProxy: (address: string) => boolean;
   readonly #onRefused: (listener: ListenerName, bound: BoundName) => void;
 
   constructor(options: DoorOptions) {
@@ -77,6 +78,7 @@ export class Door {
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);
     this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
     this.#onRefused = onRefused;
+    this.#isTrustedProxy = isTrustedProxy;
     this.unread = new UnreadAnswers(boundToMemory(options.unreadBytes ?? usualUnreadBytes, "machine"), clock, () =>
       this.refused("slow_reader"),
     );
@@ -111,9 +113,17 @@ export class Door {
     }
   }
 
-  /** Takes a new connection in, or ends a broken one: one of a network in a turn of the event loop. */
+  /**
+   * Takes a new connection in, or ends a broken one: one of a network in a turn of the event loop. A trusted proxy's, which come
+   * for many networks, wait for nothing.
+   */
   passes(socket: Duplex, act: () => void): void {
-    this.#arriving.take((socket as Socket).remoteAddress ?? "", 1, act);
+    const address = (socket as Socket).remoteAddress ?? "";
+    if (this.#isTrustedProxy(address)) {
+      act();
+    } else {
+      this.#arriving.take(address, 1, act);
+    }
   }
 
   /** Has a server's connections come through this door, and listens. As `listen` of lib/net. */

@@ -15,12 +15,22 @@ import { endConnections } from "./wire.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: "string", default: "10" }, write: { type: "boolean", default: false } },
+  options: {
+    seconds: { type: "string", default: "10" },
+    write: { type: "boolean", default: false },
+    beside: { type: "boolean", default: false },
+  },
 });
 const seconds = Number(values.seconds);
 const unknown = positionals.filter((name) => !attacks.some((attack) => attack.name === name));
-if (!(seconds >= 1 && seconds <= 60) || unknown.length > 0 || (values.write && positionals.length > 0)) {
-  console.error(`--seconds is 1 to 60, --write takes all attacks: ${attacks.map(({ name }) => name).join(", ")}`);
+if (
+  !(seconds >= 1 && seconds <= 60) ||
+  unknown.length > 0 ||
+  (values.write && (values.beside || positionals.length > 0))
+) {
+  console.error(
+    `--seconds is 1 to 60, --write takes all attacks, and none of them beside: ${attacks.map(({ name }) => name).join(", ")}`,
+  );
   process.exit(2);
 }
 const chosen = positionals.length === 0 ? attacks : attacks.filter(({ name }) => positionals.includes(name));
@@ -60,15 +70,20 @@ async function takeTurn(service: Attacked, other: () => Promise<void>): Promise<
   };
 }
 
-/** An attack after a quiet turn of the same process, so that a busy machine slows both. */
+/**
+ * An attack after a quiet turn of the same process, so that a busy machine slows both. With --beside another service is
+ * attacked than the one that the customer asks: what the customer meets then is what the machine costs, whatever a service does.
+ */
 async function judge({ name, what, shown }: Attack): Promise<Judged> {
   await using service = await startTarget();
+  await using other = values.beside ? await startTarget() : undefined;
+  const attackedOne = other ?? service;
   await using attacker = await Attacker.start();
   await service.warmUp();
   const quiet = await takeTurn(service, async () => {});
-  const before = await service.measure();
-  const attacked = await takeTurn(service, () => attacker.attack(name, service.target, seconds * 1000));
-  const after = await service.measure();
+  const before = await attackedOne.measure();
+  const attacked = await takeTurn(service, () => attacker.attack(name, attackedOne.target, seconds * 1000));
+  const after = await attackedOne.measure();
   const counted = shown.map((one) => after.count(one) - before.count(one));
   return { name, what, quiet, attacked, shown, counted };
 }

@@ -55,3 +55,18 @@ test("this machine, where a proxy may run, has as many as a /24", () => {
     expect(pace.take(address, 1)).toBe(25);
   }
 });
+
+test("a network owes while it has had more than eight of late, the one around it more than four times as many", () => {
+  const { clock, pace, takeAll } = start();
+  expect(pace.isAsked).toBe(false);
+  takeAll("192.0.2.1", 7);
+  expect([pace.isAsked, pace.owes("192.0.2.1")]).toEqual([true, false]);
+  takeAll("192.0.2.1", 1);
+  expect([pace.owes("192.0.2.1"), pace.owes("192.0.2.2"), pace.owes("198.51.100.1")]).toEqual([true, false, false]);
+  clock.advance(100);
+  expect(pace.owes("192.0.2.1")).toBe(false);
+  takeAll("192.0.2.2", 40);
+  expect([pace.owes("192.0.2.1"), pace.owes("198.51.100.1")]).toEqual([true, false]);
+  takeAll("127.0.0.1", 31);
+  expect(pace.owes("127.0.0.1")).toBe(false);
+});
