@@ -21,6 +21,7 @@ import { judgeThresholds } from "./judges/news.ts";
 import { judgeOwnPrices } from "./judges/own-prices.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
 import { SpendingJudge } from "./judges/spending.ts";
+import { judgeTurns } from "./judges/turns.ts";
 import { UsageEventJudge } from "./judges/usage-events.ts";
 import { judgeWallets } from "./judges/wallets.ts";
 import { Dice } from "./world/dice.ts";
@@ -190,6 +191,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeDeeds(world);
   spending.judge();
   judgeRates(world);
+  judgeTurns(world);
   judgeLeases(world);
   judgeExpiry(world);
   await judgeBooks(world);
