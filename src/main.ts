@@ -1,3 +1,4 @@
+import { compileNothing } from "#lib/overload/compilers.ts";
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { hideSqliteWarning } from "#lib/workarounds/sqlite-warning.ts";
 import { run, stays } from "./cli/program.ts";
@@ -13,7 +14,9 @@ if (process.connected) {
 hideSqliteWarning();
 const args = process.argv.slice(2);
 if (stays(args)) {
-  keepYoungSpaceSmall(); // before it loads what it needs
+  // Before it loads what it needs.
+  keepYoungSpaceSmall();
+  compileNothing();
   outliveReader();
 } else {
   endWithReader();

@@ -1,4 +1,5 @@
 import type { Server, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { listen } from "../net/listen.ts";
 import { UnreadAnswers } from "../net/unread-answers.ts";
 import { boundToMemory } from "../overload/memory.ts";
@@ -9,6 +10,7 @@ import type { ConnectionLimits } from "./connections/limits.ts";
 import { NetworkCounts } from "./counts/network-counts.ts";
 import { Pace } from "./counts/pace.ts";
 import { unwantedBytesPerSecond } from "./drain.ts";
+import { NetworkTurns } from "./network-turns.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
 export const defaultLimits: ConnectionLimits = {
@@ -22,6 +24,8 @@ const refusalsPerSecond = 50;
 const uncountedPerSecond = 100;
 /** The calls of one payer that may run at once: its account's own limits are far below. */
 const usualCalls = 2048;
+/** The calls of new connections that a network may begin in one turn of the event loop. */
+const newCallsATurn = 8;
 
 /** What a door is made with. */
 export interface DoorOptions {
@@ -30,6 +34,8 @@ export interface DoorOptions {
   /** Whether an address is that of a proxy of our own, whose connections are those of many clients. Default: none is. */
   readonly isTrustedProxy?: ((address: string) => boolean) | undefined;
   readonly clock?: Clock;
+  /** As NetworkTurns. */
+  readonly nextTurn?: (run: () => void) => void;
   /** The most bytes of all answers that wait for slow clients. Default: 32 MiB. */
   readonly unreadBytes?: number;
   /** The most calls of one payer that may run at once. */
@@ -53,6 +59,9 @@ export class Door {
   holding = 0;
   /** Bounds the answers that wait for slow clients. */
   readonly unread: UnreadAnswers;
+  /** The turns of connections, and of requests and calls. */
+  readonly #arriving: NetworkTurns;
+  readonly #beginning: NetworkTurns;
   readonly #calls = new NetworkCounts();
   readonly #callsPerPayer: number;
   readonly #onRefused: (listener: ListenerName, bound: BoundName) => void;
@@ -61,6 +70,8 @@ export class Door {
     const { listener, limits, isTrustedProxy = () => false, clock = systemClock, onRefused = () => {} } = options;
     this.name = listener;
     this.clock = clock;
+    this.#arriving = new NetworkTurns(options.nextTurn);
+    this.#beginning = new NetworkTurns(options.nextTurn);
     this.refusals = new Pace(refusalsPerSecond, clock);
     this.uncounted = new Pace(uncountedPerSecond, clock);
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);
@@ -84,9 +95,44 @@ export class Door {
     return () => this.#calls.remove(payer);
   }
 
+  /**
+   * Begins a request or a call: at once, or one a turn of the event loop where its client's network owes for refusals or for
+   * what nobody pays. `client`: tells the address, and is asked only where that matters. `isNew`: of a connection over which
+   * nothing was admitted so far; of these a network begins a few a turn.
+   */
+  begins(client: () => string | undefined, act: () => void, isNew = false): void {
+    const address = isNew || this.refusals.isAsked || this.uncounted.isAsked ? client() : undefined;
+    if (address !== undefined && (this.refusals.owes(address) || this.uncounted.owes(address))) {
+      this.#beginning.take(address, 1, act);
+    } else if (address !== undefined && isNew) {
+      this.#beginning.take(address, newCallsATurn, act);
+    } else {
+      act();
+    }
+  }
+
+  /** Takes a new connection in, or ends a broken one: one of a network in a turn of the event loop. */
+  passes(socket: Duplex, act: () => void): void {
+    this.#arriving.take((socket as Socket).remoteAddress ?? "", 1, act);
+  }
+
   /** Has a server's connections come through this door, and listens. As `listen` of lib/net. */
   open(server: Server, address: string, setting: string, reusePort = false): Promise<string> {
-    server.prependListener("connection", (socket: Socket) => this.connections.enter(socket));
+    const listeners = server.listeners("connection");
+    server.removeAllListeners("connection").on("connection", (socket: Socket) => {
+      this.connections.enter(socket);
+      if (socket.destroyed) {
+        return;
+      }
+      socket.on("error", ignore); // nobody else listens while it waits
+      this.passes(socket, () => {
+        for (const listener of socket.destroyed ? [] : listeners) {
+          listener.call(server, socket);
+        }
+      });
+    });
     return listen(server, address, setting, reusePort);
   }
 }
+
+const ignore = () => {};

@@ -82,7 +82,7 @@ export async function startHttpServer(
       ? answering(request, response)
       : refuseHead(fault, request, response, answerMalformed, door);
   };
-  const pipeline = new Pipeline(judging, door);
+  const pipeline = new Pipeline(judging, door, toClient);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to use another connection.
     if (!server.listening) {

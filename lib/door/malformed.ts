@@ -42,9 +42,9 @@ export function refuseMalformed(
   socket: Duplex,
   pipeline: Pipeline,
   answer: AnswerMalformed,
-  door: Pick<Door, "refused">,
+  door: Pick<Door, "refused" | "passes">,
 ): void {
-  const end = () => {
+  const answerIt = () => {
     if (socket.writable) {
       door.refused("head");
       socket.end(responseText(answer(readFault(code), rawPacket?.toString("latin1") ?? "")));
@@ -53,6 +53,7 @@ export function refuseMalformed(
       socket.destroy();
     }
   };
+  const end = () => door.passes(socket, answerIt);
   if (ended.has(socket)) {
     return; // more bytes of the same fault
   }

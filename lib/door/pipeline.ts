@@ -1,27 +1,30 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { toNetwork, toWiderNetwork } from "../net/network.ts";
+import { isThisMachine, toNetwork, toWiderNetwork } from "../net/network.ts";
 import { stopParsing } from "../workarounds/stop-parsing.ts";
 import { NetworkCounts } from "./counts/network-counts.ts";
 import type { Door } from "./door.ts";
+import type { ToClient } from "./drain.ts";
 import { whenWritten } from "./held-answer.ts";
 
-/** The most requests that may wait on one connection while an earlier one is answered. */
-const mostWaiting = 128;
 /** The most requests that may wait on all connections together. Each takes about 5 KB. */
 const mostWaitingInAll = 4096;
-/** The most of these on the connections of an address, and of the network around it: others pipeline, too. */
-const mostOfNetwork = 256;
-const mostAround = 512;
+/**
+ * The most of these on the connections of a network, and of this machine: when their connections end, all of them end in one
+ * turn of the event loop.
+ */
+const mostOfNetwork = 32;
+const mostOfMachine = 128;
 
 type Turn = readonly [request: IncomingMessage, response: ServerResponse];
 
 /** One connection. */
 interface Line {
-  /** The networks of its client. */
-  readonly own: string;
-  readonly wider: string;
+  /** The network around its client. */
+  readonly network: string;
+  /** How many requests may wait on all connections of that. */
+  readonly most: number;
   running: Turn | undefined;
   /** Whether the answer of one is under way, or held back for its turn although nothing runs. */
   isBusy: boolean;
@@ -36,19 +39,21 @@ interface Line {
 
 /**
  * Answers the requests of a connection one at a time. Without it, Node.js starts all requests that a client sends in
- * one piece, and keeps their answers for a client that never reads them. A connection with too many waiting requests is
- * closed.
+ * one piece, and keeps their answers for a client that never reads them. A connection that has one more wait than its network
+ * may is closed.
  */
 export class Pipeline {
   readonly #listener: RequestListener;
-  readonly #door: Pick<Door, "refused" | "connections">;
+  readonly #door: Pick<Door, "refused" | "connections" | "begins">;
+  readonly #toClient: ToClient;
   readonly #lines = new WeakMap<Duplex, Line>();
   readonly #networks = new NetworkCounts();
   #waitingInAll = 0;
 
-  constructor(listener: RequestListener, door: Pick<Door, "refused" | "connections">) {
+  constructor(listener: RequestListener, door: Pick<Door, "refused" | "connections" | "begins">, toClient: ToClient) {
     this.#listener = listener;
     this.#door = door;
+    this.#toClient = toClient;
   }
 
   /** Starts a request, or queues it behind earlier ones. */
@@ -61,7 +66,7 @@ export class Pipeline {
     if (!line.isBusy) {
       return this.#start(line, [request, response]);
     }
-    if (line.waiting.length >= mostWaiting || !this.#enter(line)) {
+    if (!this.#enter(line)) {
       this.#door.refused("pipeline");
       return stopParsing(socket);
     }
@@ -71,8 +76,8 @@ export class Pipeline {
   #open(socket: Socket): Line {
     const address = socket.remoteAddress ?? "";
     const line: Line = {
-      own: toNetwork(address),
-      wider: `around ${toWiderNetwork(address)}`,
+      network: toWiderNetwork(address),
+      most: isThisMachine(toNetwork(address)) ? mostOfMachine : mostOfNetwork,
       running: undefined,
       isBusy: false,
       waiting: [],
@@ -84,23 +89,18 @@ export class Pipeline {
     return line;
   }
 
-  /** Counts a waiting request, also for the networks of its client. False: they or all together have too many. */
-  #enter({ own, wider }: Line): boolean {
-    if (this.#waitingInAll >= mostWaitingInAll || !this.#networks.add(own, mostOfNetwork)) {
-      return false;
-    }
-    if (!this.#networks.add(wider, mostAround)) {
-      this.#networks.remove(own);
+  /** Counts a waiting request, also for its client's network. False: that or all together have too many. */
+  #enter({ network, most }: Line): boolean {
+    if (this.#waitingInAll >= mostWaitingInAll || !this.#networks.add(network, most)) {
       return false;
     }
     this.#waitingInAll += 1;
     return true;
   }
 
-  #leave({ own, wider }: Line): void {
+  #leave({ network }: Line): void {
     this.#waitingInAll -= 1;
-    this.#networks.remove(own);
-    this.#networks.remove(wider);
+    this.#networks.remove(network);
   }
 
   /** The request that is being answered on a connection. Undefined: none. */
@@ -129,7 +129,10 @@ export class Pipeline {
       line.isOver = !response.shouldKeepAlive;
       whenWritten(socket, line.goOn);
     });
-    this.#listener(request, response);
+    this.#door.begins(
+      () => this.#toClient(request),
+      () => response.destroyed || this.#listener(request, response),
+    );
   }
 
   #goOn(line: Line, socket: Socket): void {

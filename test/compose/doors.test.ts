@@ -149,7 +149,7 @@ const attacks: Partial<
       if (name === "grpc") {
         callGrpc(socket, "/nowhere", 110);
       } else {
-        socket.write("GET /nowhere HTTP/1.1\r\nhost: t\r\n\r\n".repeat(110));
+        keepAsking(socket, "GET /nowhere HTTP/1.1\r\nhost: t\r\n\r\n");
       }
     },
   },
@@ -160,9 +160,7 @@ const attacks: Partial<
         callGrpc(open(stranger), "/grpc.health.v1.Health/Check", 210);
         return;
       }
-      for (const socket of [open(stranger), open(stranger)]) {
-        socket.write((uncounted[name] ?? "GET / HTTP/1.1\r\nhost: t\r\n\r\n").repeat(120));
-      }
+      keepAsking(open(stranger), uncounted[name] ?? "GET / HTTP/1.1\r\nhost: t\r\n\r\n");
     },
   },
   unwanted: {
@@ -186,6 +184,11 @@ const uncounted: Partial<Record<ListenerName, string>> = {
 /** An address of this machine that counts as somebody's elsewhere. */
 const stranger = "127.8.0.1";
 const MiB = 1024 * 1024;
+
+/** Asks again as soon as an answer has come. */
+function keepAsking(socket: Socket, request: string): void {
+  socket.on("data", () => socket.write(request)).write(request);
+}
 
 function callGrpc(socket: Socket, path: string, calls: number): void {
   const session = connectHttp2("http://t", { createConnection: () => socket }).on("error", () => {});
@@ -258,6 +261,61 @@ describe.each(listenerNames)("the listener %s", (name) => {
     const started = await start(name, { ...found.options, clock });
     await found.attack(started, clock);
     await eventually("it is counted", () => started.refused.includes(`${name} ${bound}`));
+  });
+});
+
+/** A client of a listener that asks for what is not there, and counts its answers. */
+function askerOf(name: ListenerName, socket: Socket) {
+  const asker = { answers: 0, ask: () => void socket.write("GET /nowhere HTTP/1.1\r\nhost: t\r\n\r\n") };
+  if (name === "grpc") {
+    const session = connectHttp2("http://t", { createConnection: () => socket }).on("error", () => {});
+    asker.ask = () => {
+      const call = session.request({ ":method": "POST", ":path": "/nowhere", "content-type": "application/grpc" });
+      call.on("response", () => asker.answers++).on("error", () => {});
+      call.resume().end(Buffer.alloc(5));
+    };
+  } else {
+    socket.on("data", (bytes: Buffer) => {
+      asker.answers += bytes.toString("latin1").split("HTTP/1.1 ").length - 1;
+    });
+  }
+  return asker;
+}
+
+describe.each(listenerNames)("the listener %s", (name) => {
+  test("takes in one new connection of a network a turn, and one request while that owes for refusals", async () => {
+    const due: (() => void)[] = [];
+    let isHeld = true;
+    const nextTurn = (run: () => void) => void (isHeld ? due.push(run) : setImmediate(run));
+    const { open, door } = await start(name, { nextTurn });
+    const turn = async () => {
+      for (const run of due.splice(0)) {
+        run();
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    const askers = Array.from({ length: 3 }, () => askerOf(name, open(stranger)));
+    const answered = () => askers.reduce((sum, { answers }) => sum + answers, 0);
+    const askAll = () => askers.forEach(({ ask }) => void ask());
+    askAll();
+    for (let taken = 1; taken <= 3; taken += 1) {
+      await eventually("all have come", () => door.connections.size === 3);
+      await eventually("the next is taken in", () => answered() >= taken);
+      expect(answered()).toBe(taken);
+      await turn();
+    }
+    isHeld = false;
+    for (let asked = 6; asked <= 36; asked += 3) {
+      askAll();
+      await eventually("they are answered, the first ones at once", () => answered() === asked);
+    }
+    isHeld = true;
+    askAll();
+    for (let taken = 37; taken <= 39; taken += 1) {
+      await eventually("the next is answered", () => answered() >= taken);
+      expect(answered()).toBe(taken);
+      await turn();
+    }
   });
 });
 

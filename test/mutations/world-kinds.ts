@@ -69,6 +69,18 @@ export const worldKinds = {
     hasTerms: false,
     hasKeys: true,
   },
+  /** Requests say who uses the service, also over a midnight and on SQLite. */
+  labels: {
+    requests: 300,
+    trafficMs: 15,
+    faultsMs: 500,
+    isNight: false,
+    hasNews: false,
+    hasTerms: false,
+    hasLabels: true,
+  },
+  labelsNight: { requests: 300, trafficMs: 100, faultsMs: 1000, isNight: true, hasLabels: true },
+  sqliteLabels: { requests: 200, trafficMs: 20, faultsMs: 500, isSqlite: true, hasLabels: true },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
 

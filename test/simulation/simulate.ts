@@ -11,11 +11,14 @@ import { CreditLineJudge } from "./judges/credit-lines.ts";
 import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeKeys } from "./judges/keys.ts";
+import { judgeLabels } from "./judges/labels.ts";
 import { judgeLetters, judgeRemade } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
 import { LotJudge } from "./judges/lots.ts";
+import { judgeMonths } from "./judges/months.ts";
 import { judgeThresholds } from "./judges/news.ts";
+import { judgeOwnPrices } from "./judges/own-prices.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
 import { SpendingJudge } from "./judges/spending.ts";
 import { UsageEventJudge } from "./judges/usage-events.ts";
@@ -70,6 +73,8 @@ export interface Settings {
   readonly hasTerms?: boolean;
   /** Whether cores look keys up, which are rotated and revoked, as accounts are frozen. Absent: from the seed. */
   readonly hasKeys?: boolean;
+  /** Whether requests say who uses the service. Absent: from the seed. */
+  readonly hasLabels?: boolean;
   /** Whether it is a world of payments, and of nothing else. Absent: a few seeds' worlds are. */
   readonly isPayments?: boolean | undefined;
   /** Statements that are replaced, by name, so that judges must notice. */
@@ -90,6 +95,8 @@ const notAtNight: ReadonlySet<string> = new Set(["clock", "server's clock"]);
 const termsPart = 0.4;
 /** The part of the worlds with neither nights nor news in which keys change and accounts are frozen. */
 const keysPart = 0.4;
+/** The part of the worlds in which requests say who uses the service. */
+const labelsPart = 0.4;
 /** A price book that keeps few rates is soon full. */
 const bookSizes = [2, 20, 10_000];
 /** Milliseconds between two proofs of the books. */
@@ -144,6 +151,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.stop();
   await timeline.pass(recoverMs);
   traffic.begin(settings.trafficMs ?? trafficMs);
+  const worksSince = timeline.now;
   const refusals = new RefusalJudge(world);
   const reasons = new ReasonJudge(world);
   traffic.onRefused = (run, worst) => {
@@ -173,8 +181,10 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeJournals(world, await endAll(world));
   judgeCharges(world);
   judgeLetters(world);
+  judgeLabels(world, worksSince);
   lots.judge();
   creditLines.judge();
+  judgeOwnPrices(world);
   lines.judge();
   await judgeArchives(world);
   judgeDeeds(world);
@@ -183,6 +193,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeLeases(world);
   judgeExpiry(world);
   await judgeBooks(world);
+  await judgeMonths(world);
   return {
     ...{ seed, requests: traffic.runs.length, admitted: traffic.runs.filter(({ hold }) => hold !== undefined).length },
     ...{ events: timeline.count, faults: history.faults, simulatedMs: timeline.now, digest: history.digest },
@@ -203,6 +214,7 @@ function shapeOf(seed: number, settings: Settings): ConstructorParameters<typeof
     isNight,
     hasNews,
     hasKeys: settings.hasKeys ?? (isUsual && !isNight && !hasNews && new Dice(seed).fork("keys").chance(keysPart)),
+    hasLabels: settings.hasLabels ?? (isUsual && new Dice(seed).fork("labels").chance(labelsPart)),
     hasTerms: settings.hasTerms ?? (isUsual && new Dice(seed).fork("terms").chance(termsPart)),
     ...(tell && { tell }),
     ...(alter && { alter }),

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Rule, rules } from "#src/money/books/proof/reconcile-rules.ts";
 import { breaks } from "./breaks/breaks.ts";
 import { simulateBroken } from "./breaks/simulate-broken.ts";
 import { SimulatedServer } from "./database/server.ts";
@@ -99,6 +100,15 @@ test.each([1, 3])(
   },
   120_000,
 );
+
+test("a world whose own proof cannot be run breaks a promise, and says what to do", async () => {
+  const untranslated: Rule = { name: "", table: "", sql: "select now()::text as id, 0, 0", only: "postgresql" };
+  (rules as Rule[]).push(untranslated);
+  const { violations } = await simulate(3, server, small).finally(() => (rules as Rule[]).pop());
+  expect(violations[0]).toMatch(
+    /^proofs: .* could not prove the books, because the simulation cannot run it: .*storage.ts/,
+  );
+}, 120_000);
 
 const isOf = (judge: Judge) => (violation: string) => violation.startsWith(`${judge}: `);
 

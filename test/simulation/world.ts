@@ -13,13 +13,14 @@ import { Dice } from "./world/dice.ts";
 import { History } from "./world/history.ts";
 import { News } from "./world/news.ts";
 import { Night } from "./world/night.ts";
+import type { SimulatedProcess } from "./world/process.ts";
 import { Timeline } from "./world/timeline.ts";
 
 /** Why something promised may be lost all the same: the promise does not cover this cause. */
 export type Excuse = "unsynced" | "lost journal";
 
-/** When worlds with a night begin: a moment before midnight. */
-const eveningBefore = Date.parse("2026-03-30T23:59:40Z");
+/** When worlds with a night begin: a moment before the midnight that ends a month. */
+const eveningBefore = Date.parse("2026-03-31T23:59:40Z");
 
 /** The most machines at a time that run on others' disks or on copies of them. */
 const mostTwins = 2;
@@ -52,6 +53,8 @@ export class World {
   clocksMoved = false;
   /** Whether all faults have ended for good. */
   isHealed = false;
+  /** Processes that were told to end before all faults had ended. */
+  readonly #ending = new Set<SimulatedProcess>();
   readonly #ears = new Set<Ear>();
   readonly isSqlite: boolean;
   readonly #alter: (money: Money) => void;
@@ -82,6 +85,7 @@ export class World {
       asksAgain?: boolean;
       hasTerms?: boolean;
       hasKeys?: boolean;
+      hasLabels?: boolean;
     },
   ) {
     const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
@@ -113,6 +117,7 @@ export class World {
     this.traffic = new Traffic({
       ...{ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) },
       asksAgain: options.asksAgain ?? false,
+      hasLabels: options.hasLabels ?? false,
     });
     this.traffic.keys = this.keys;
     if (this.night !== undefined) {
@@ -233,7 +238,7 @@ export class World {
       }
       if (this.#isRemembered(run)) {
         run.process.onDeath(() => {
-          run.mayBeLost ||= !this.isHealed;
+          run.mayBeLost ||= !this.isHealed || this.#ending.has(run.process);
         });
       } else {
         run.mayBeLost = true;
@@ -276,6 +281,11 @@ export class World {
       strike();
     }
     this.isHealed = true;
+    for (const { process, life } of this.machines) {
+      if (process?.alive && life === undefined) {
+        this.#ending.add(process);
+      }
+    }
     this.serverOffsetMs = 0;
     if (this.news !== undefined) {
       this.news.isHealed = true;

@@ -7,6 +7,9 @@ const burstSeconds = 2;
 /** How many times the pace of an address the network around it has, and this machine, where a proxy may run. */
 const widerTimes = 4;
 
+/** How much an address may have had of late before it owes. */
+const oweAfter = 8;
+
 /** The golden ratio's fraction: its multiples fall evenly between whole numbers, wherever they begin and end. */
 const step = 0.618_034;
 
@@ -25,6 +28,21 @@ export class Pace {
     this.#narrow = { perSecond, burst: perSecond * burstSeconds };
     this.#wide = { perSecond: perSecond * widerTimes, burst: perSecond * widerTimes * burstSeconds };
     this.#turns = new Turns(clock);
+  }
+
+  /** Whether anybody may owe anything. */
+  get isAsked(): boolean {
+    return this.#turns.size > 0;
+  }
+
+  /** Whether a client's network has had so much of late that what it asks for next is likely to be more of the same. */
+  owes(address: string): boolean {
+    const own = toNetwork(address);
+    const wide = { ...this.#wide, burst: oweAfter * widerTimes };
+    return (
+      this.#turns.wait(own, isThisMachine(own) ? wide : { ...this.#narrow, burst: oweAfter }) > 0 ||
+      this.#turns.wait(`around ${toWiderNetwork(address)}`, wide) > 0
+    );
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Logger } from "#lib/logger.ts";
+import { compileAll } from "#lib/overload/compilers.ts";
 import { letYoungSpaceGrow } from "#lib/overload/young-space.ts";
 import { defaultConfig } from "#src/config/load.ts";
 import type { Config } from "#src/config/schema.ts";
@@ -54,6 +55,7 @@ export class Lifecycle {
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
     letYoungSpaceGrow();
+    compileAll();
     const nothing = () => this.#logger.warn({}, "nothing to reload: only models in a configuration file can be");
     if (this.#onHangup !== undefined || !process.stdin.isTTY) {
       process.on("SIGHUP", this.#onHangup ?? nothing);

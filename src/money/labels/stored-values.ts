@@ -2,6 +2,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import { otherValue } from "../model/charges/labels.ts";
 import type { UsedValue } from "./day-values.ts";
 
 const hourMs = 3_600_000;
@@ -22,13 +23,13 @@ interface Dependencies {
   readonly keepDays: number;
 }
 
-/** The values stored in an hour or later, of all cores. */
+/** The values stored in an hour or later, of all cores, without what could not be kept: that takes no value's place. */
 export async function readValues(storage: Storage, fromHour: number): Promise<UsedValue[]> {
   const snapshot = await storage.snapshot();
   try {
     const values: UsedValue[] = [];
-    const sql = `select distinct account_id, name, value from usage_label where hour >= ? limit ${mostRead}`;
-    for await (const rows of snapshot.rows(sql, [fromHour])) {
+    const sql = `select distinct account_id, name, value from usage_label where hour >= ? and value <> ? limit ${mostRead}`;
+    for await (const rows of snapshot.rows(sql, [fromHour, otherValue])) {
       for (const { account_id, name, value } of rows) {
         values.push({ accountId: String(account_id), name: String(name), value: String(value) });
       }
@@ -56,14 +57,18 @@ export async function removeSums(storage: Storage, beforeHour: number): Promise<
 export function attendLabels({ storage, clock, logger, labels, keepDays }: Dependencies): () => void {
   const isAlone = storage.dialect === "sqlite";
   let hasRead = false;
-  let readFrom = Math.floor(clock.now() / dayMs) * 24; // all of today, once
+  let readFrom = 0; // all of today, once
   const learn = async () => {
     if (isAlone && hasRead) {
       return;
     }
     const hour = Math.floor(clock.now() / hourMs);
-    labels.learn(await readValues(storage, readFrom));
-    readFrom = Math.max(Math.floor(hour / 24) * 24, hour - 1);
+    const today = Math.floor(hour / 24) * 24;
+    const values = await readValues(storage, Math.max(today, readFrom));
+    if (clock.now() < (today + 24) * hourMs) {
+      labels.learn(values); // else they are yesterday's by now
+    }
+    readFrom = hour - 1;
     hasRead = true;
   };
   const clean = async () => {

@@ -16,8 +16,11 @@ interface Noted extends Refusal {
   readonly until: number;
 }
 
-/** Milliseconds for which a refusal is repeated. Then a request asks again. */
-const mostMs = { window: 1000, places: 250 };
+/**
+ * Milliseconds for which a refusal is repeated. Then requests ask again, each with its whole body: the wait of a window is known,
+ * a place may become free at any time on another core.
+ */
+const mostMs = { window: 10_000, places: 250 };
 /** The refusals of a kind that are remembered. */
 const mostNoted = 10_000;
 

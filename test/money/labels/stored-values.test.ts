@@ -31,6 +31,7 @@ describe.each(dialects)("%s", (dialect) => {
     await store.settle(charges);
     const other = createLedgerStore(storage, systemRandom, v7());
     await other.settle([chargeAt(5, "at 5")]); // the same value, of another core
+    await other.settle([chargeAt(6, "other")]); // takes no value's place
     const learned: UsedValue[] = [];
     const clock = new ManualClock((day * 24 + 6) * hourMs);
     const labels = { learn: (values: readonly UsedValue[]) => void learned.push(...values) };
@@ -48,16 +49,39 @@ describe.each(dialects)("%s", (dialect) => {
     }
 
     const left = async () => (await storage.orm.em.fork().find(UsageLabel, {})).map(({ value }) => value).sort();
-    expect(await left()).toHaveLength(6);
+    expect(await left()).toHaveLength(7);
     await clock.pass(600_000);
-    await eventually("the sums of the day before yesterday are gone", async () => (await left()).length === 5);
+    await eventually("the sums of the day before yesterday are gone", async () => (await left()).length === 6);
     expect(await left()).not.toContain("at -48");
     stop();
     expect(learned.length > 0).toBe(dialect === "postgresql"); // no other core has a file's values
-    expect(await removeSums(storage, (day + 1) * 24)).toBe(5);
+    expect(await removeSums(storage, (day + 1) * 24)).toBe(6);
     expect(await removeSums(storage, (day + 1) * 24)).toBe(0);
     expect(await readValues(storage, 0)).toEqual([]);
     await Promise.all([store.end(), other.end()]);
+    await storage.close();
+  });
+
+  test("after midnight no value of yesterday is learned", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const store = createLedgerStore(storage, systemRandom, v7());
+    await store.settle([chargeAt(22, "at 22"), chargeAt(23, "at 23")]);
+    const learned: (readonly string[])[] = [];
+    const clock = new ManualClock((day + 1) * 24 * hourMs - 20_000);
+    const labels = {
+      learn: (values: readonly UsedValue[]) => void learned.push(values.map(({ value }) => value).sort()),
+    };
+    const stop = attendLabels({ storage, clock, logger: silentLogger, labels, keepDays: 1 });
+    await clock.pass(1);
+    await eventually("today's values are learned", () => learned.length === 1);
+    if (dialect === "postgresql") {
+      await store.settle([chargeAt(24, "at 0")]);
+      await clock.pass(30_000);
+      await eventually("values are learned again", () => learned.length === 2);
+    }
+    expect(learned).toEqual([["at 22", "at 23"], ["at 0"]].slice(0, dialect === "postgresql" ? 2 : 1));
+    stop();
+    await store.end();
     await storage.close();
   });
 });

@@ -69,9 +69,9 @@ export const doorMutations: readonly Mutation[] = [
   }),
   without("pipeline", {
     file: "lib/door/pipeline.ts",
-    find: "if (line.waiting.length >= mostWaiting || !this.#enter(line)) {",
-    replace: "if (!this.#enter(line)) {",
-    breaks: "answered one at a time; 128 may wait, then it is closed (`pipeline`)",
+    find: "!this.#networks.add(network, most)",
+    replace: "!this.#networks.add(network, Number.POSITIVE_INFINITY)",
+    breaks: "answered one at a time; 32 may wait on the connections of a /24 or /56",
     tests: ["test/lib/door/pipeline.test.ts", walked],
   }),
   without("requests_per_address", {

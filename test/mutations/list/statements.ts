@@ -1,6 +1,6 @@
 import { within } from "../mutation.ts";
 
-/** What a statement says that each credit has, and how that is checked. No world writes one. */
+/** What a statement says that each credit has, and how that is checked: no world forges one. */
 export const statementMutations = within(
   { source: "src/money/books/bill", tests: "test/money/books/bill", worlds: [] },
   [
@@ -43,6 +43,7 @@ export const statementMutations = within(
       replace: "lot_entry.kind = 'repaid')\n  group by lot.id",
       breaks: "A `repayment` goes from a credit or a line to the empty `lot`, and from there to a line.",
       tests: ["lot-balances"],
+      worlds: ["termsNight", "terms"],
     },
     {
       name: "archived days cost no credit of a statement anything",
@@ -51,6 +52,7 @@ export const statementMutations = within(
       replace: "(select id from day_seal where number = ? + 1000)",
       breaks: "The opening of a statement is the closing of the one before, credit by credit",
       tests: ["lot-balances"],
+      worlds: ["night", "leaving"],
     },
   ],
 );

@@ -21,7 +21,16 @@ export interface Break {
   /** How the world differs from that of the other breaks. */
   readonly settings?: Pick<
     Settings,
-    "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight" | "hasNews" | "hasTerms" | "hasKeys"
+    | "trafficMs"
+    | "faultsMs"
+    | "requests"
+    | "isSqlite"
+    | "bookSize"
+    | "isNight"
+    | "hasNews"
+    | "hasTerms"
+    | "hasKeys"
+    | "hasLabels"
   >;
 }
 

@@ -1,4 +1,6 @@
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
+import { LotBalances } from "#src/money/books/bill/lot-balances.ts";
+import { DayValues } from "#src/money/labels/day-values.ts";
 import { SliceAudit } from "#src/money/ledger/wallet/cache/slice-audit.ts";
 import { BalanceEvents } from "#src/money/thresholds/balance-events.ts";
 import { type Break, method } from "./break.ts";
@@ -7,6 +9,7 @@ import { type Break, method } from "./break.ts";
 const news = { hasNews: true, trafficMs: 15, requests: 300, faultsMs: 500 };
 
 const { next } = UsageOutbox.prototype;
+const { add } = LotBalances.prototype;
 const { judgeFall } = BalanceEvents.prototype;
 type Judged = Parameters<BalanceEvents["judgeFall"]>;
 
@@ -23,6 +26,24 @@ export const newsBreaks: readonly Break[] = [
         await this.taken(receipts);
       }
       return receipts;
+    }),
+  },
+  {
+    name: "a label has any number of values",
+    judge: "labels",
+    only: [],
+    settings: { hasLabels: true, requests: 300 },
+    apply: method(DayValues, "take", () => true),
+  },
+  {
+    name: "what a month charged is not given back to the credits that it began with",
+    judge: "months",
+    only: [],
+    apply: method(LotBalances, "add", function (this: LotBalances, lotId: string, amount: bigint) {
+      const isFirst = this.list().every(([id]) => id !== lotId);
+      if (isFirst) {
+        add.call(this, lotId, amount);
+      }
     }),
   },
   {

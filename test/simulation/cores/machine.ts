@@ -4,9 +4,10 @@ import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
-import type { OwnTerms } from "#src/money/model/prices/own-prices.ts";
+import { type OwnTerms, ownRates } from "#src/money/model/prices/own-prices.ts";
+import type { Rates } from "#src/money/model/rates.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
-import { setOwnPrices } from "#src/money/prices/own-prices.ts";
+import { readOwnPrices, setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
@@ -26,6 +27,7 @@ import type { Night } from "../world/night.ts";
 import { type MachineTime, SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 import { Door } from "./door.ts";
+import { keptLabels } from "./labels.ts";
 import { startNews } from "./news-work.ts";
 import { startNight } from "./night-work.ts";
 
@@ -60,6 +62,13 @@ const lookMs = 100;
 /** Requests that wait for their keys at once. */
 const mostWaiting = 300;
 
+/** What an account is told that its next payment pays. */
+export interface ToldPrices {
+  /** The own prices that it has. Undefined: none. */
+  readonly own: string | undefined;
+  readonly models: readonly { readonly model: string; readonly general: Rates; readonly told: Rates }[];
+}
+
 /** A running core. */
 export interface Life {
   readonly process: SimulatedProcess;
@@ -71,6 +80,8 @@ export interface Life {
   readonly door: Door | undefined;
   /** Sets an account's own prices, as the core's accounts service does. */
   setOwnPrices(accountId: string, terms: OwnTerms): Promise<void>;
+  /** Tells an account what its next payment pays, as the core's payments service does. */
+  tellPrices(accountId: string): Promise<ToldPrices>;
 }
 
 export const modelNames = ["small", "large"] as const;
@@ -87,6 +98,7 @@ export function configOf(large: string) {
     ],
     rate_tiers: [{ paid_usd: "0", age_days: 0, rpm: 3000 }],
     free_tier: { rpm: 2000 },
+    labels: keptLabels,
     payments: { minimum_usd: "0", maximum_usd: "9000", rolling_24h_usd: "1000000" },
   });
 }
@@ -223,7 +235,7 @@ export class Machine {
         config,
         secrets,
         logger,
-        metrics: { metering: observer } as never,
+        metrics: { metering: observer, labels() {} } as never,
         random,
         clock,
         storage,
@@ -258,6 +270,15 @@ export class Machine {
       door: this.#around.hasKeys ? new Door({ storage, ledger, clock, random, logger }) : undefined,
       setOwnPrices: (accountId, terms) =>
         setOwnPrices({ storage, clock, random }, { accountId, terms }, async () => {}),
+      tellPrices: async (accountId) => {
+        const own = await readOwnPrices(storage.orm.em.fork(), accountId);
+        const models = prices.list().map(({ model, live }) => ({
+          model,
+          general: live,
+          told: own === undefined ? live : ownRates(live, own, model),
+        }));
+        return { own: own?.id, models };
+      },
     };
   }
 

@@ -41,6 +41,13 @@ export interface Run {
   /** Why it was refused. */
   refusal: string | undefined;
   readonly keyId: string;
+  /** What it says of who uses the service. Undefined: nothing. */
+  readonly stated: Readonly<Record<string, string>> | undefined;
+  /**
+   * Its labels as its core settled them, the day of UTC by that core's clock, and how many requests had theirs before.
+   * Undefined: it was not asked for any yet.
+   */
+  labelled: { readonly labels: string | undefined; readonly day: number; readonly before: number } | undefined;
   /** Whether its engine counts more than it may. */
   lies: boolean;
   /** When its rate limits admitted it, and when it left them with how many tokens. Undefined: not yet. */

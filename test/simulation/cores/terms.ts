@@ -8,7 +8,7 @@ import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
-import { type Life, type Machine, modelNames } from "./machine.ts";
+import { type Life, type Machine, modelNames, type ToldPrices } from "./machine.ts";
 import { recur } from "./recur.ts";
 
 /** A credit line that was set, or may have been. */
@@ -30,6 +30,10 @@ const [cheapest, dearest] = [50_000, 4_000_000];
 /** Operators who give accounts terms of their own: prices and a credit line. */
 export class Terms {
   readonly lines: LineSet[] = [];
+  /** What accounts were told of their prices. */
+  readonly told: ToldPrices[] = [];
+  /** The own prices that were set last, by account. */
+  readonly #last = new Map<string, OwnTerms>();
   readonly #timeline: Timeline;
   readonly #dice: Dice;
   readonly #history: History;
@@ -83,11 +87,17 @@ export class Terms {
   #setPrices({ accountId }: Customer, life: Life): void {
     const isDiscounted = this.#dice.chance(0.6);
     const models = modelNames.filter(() => this.#dice.chance(0.3));
-    const terms: OwnTerms = {
+    const drawn: OwnTerms = {
       discount: isDiscounted ? this.#dice.between(1, wholePrice - 1) : 0,
       fixed: new Map(models.map((model) => [model, this.#fix(model)])),
     };
-    life.setOwnPrices(accountId, terms).catch((error: unknown) => this.#fail("own prices", error));
+    const before = this.#dice.chance(0.2) ? this.#last.get(accountId) : undefined; // which sets nothing
+    const terms = before ?? drawn;
+    this.#last.set(accountId, terms);
+    life
+      .setOwnPrices(accountId, terms)
+      .then(async () => void this.told.push(await life.tellPrices(accountId)))
+      .catch((error: unknown) => this.#fail("own prices", error));
   }
 
   #fix(model: string): Rates {

@@ -10,6 +10,7 @@ import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
 import type { Door } from "./door.ts";
 import type { Keys } from "./keys.ts";
+import { drawStated } from "./labels.ts";
 import { type Life, type Machine, modelNames } from "./machine.ts";
 import { type Run, toCharged } from "./run.ts";
 
@@ -20,6 +21,8 @@ export interface EngineFaults {
   /** Reports a number that cannot be a count. */
   nonsense: number;
 }
+
+const dayMs = 86_400_000;
 
 /** Sends requests to the serving cores, and simulates the engines that answer them. */
 export class Traffic {
@@ -40,6 +43,9 @@ export class Traffic {
   onAdmitted: (run: Run) => void = () => {};
   /** Draws which earlier requests are asked again. Undefined: none is. */
   readonly #again: Dice | undefined;
+  /** Draws who uses the service. Undefined: requests do not say. */
+  readonly #users: Dice | undefined;
+  #labelled = 0;
   #meanMs = 10;
   #stopped = false;
 
@@ -50,7 +56,9 @@ export class Traffic {
     machines: readonly Machine[];
     customers: readonly Customer[];
     asksAgain: boolean;
+    hasLabels: boolean;
   }) {
+    this.#users = parts.hasLabels ? parts.dice.fork("users") : undefined;
     this.#again = parts.asksAgain ? parts.dice.fork("again") : undefined;
     this.#timeline = parts.timeline;
     this.#dice = parts.dice;
@@ -101,6 +109,8 @@ export class Traffic {
       ...{ terms: { input: 0, output: 0 }, admitted: wanted, settled: undefined, mayBeLost: false, refusal: undefined },
       ...{
         keyId: caller.keyId,
+        stated: this.#users && drawStated(this.#users),
+        labelled: undefined,
         lies: false,
         lookedUpAt: undefined,
         enteredAt: undefined,
@@ -140,6 +150,7 @@ export class Traffic {
         limits.leave(tokens);
       };
       const { requestId, model } = run;
+      const labels = this.#label(run, life);
       const { accountId, keyId, budget } = caller;
       run.hold = await money.ledger.hold(
         {
@@ -148,6 +159,7 @@ export class Traffic {
           keyId,
           budget,
           model,
+          labels,
           ...wanted,
           ...(this.#dice.chance(0.5) && { countInput: async () => exact }),
         },
@@ -182,6 +194,16 @@ export class Traffic {
       return;
     }
     this.#generate(run, life, exact, leave);
+  }
+
+  /** Settles what a request says of who uses the service, as the core's inference service does. */
+  #label(run: Run, { money, clock }: Life): string | undefined {
+    if (run.stated === undefined) {
+      return undefined;
+    }
+    const day = Math.floor(clock.now() / dayMs);
+    run.labelled = { labels: money.labels.settle(run.accountId, run.stated), day, before: this.#labelled++ };
+    return run.labelled.labels;
   }
 
   #recognize(run: Run, door: Door, caller: Caller): Promise<Caller> {

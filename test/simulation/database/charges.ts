@@ -1,5 +1,5 @@
 import { dayMs, keptFromDay } from "#src/money/store/kept-from.ts";
-import { addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
+import { addSums, addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
 import { addToSpans } from "#src/money/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "#src/money/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
@@ -24,6 +24,15 @@ const tally = `
     max(budget_slice_id is null or budget_slice_id not in (select id from budget_slice))
   from usage where request_id = ?1 and run_id = ?2 group by 2, 3, 4, 5
   on conflict (${tallyKey}) do update set ${addToTally}`;
+
+const labelKey = "account_id, name, hour, value, key_id, model, core_id";
+
+const sumLabels = `
+  insert into usage_label (${labelKey}, ${sumNames.join(", ")})
+  select account_id, label.key as name, ${hourOf.sqlite("settled_at")} as hour, label.value, key_id, model, ?3 as core_id,
+    ${sumsOfReceipts}
+  from usage, json_each(labels) label where request_id = ?1 and run_id = ?2 group by 1, 2, 3, 4, 5, 6
+  on conflict (${labelKey}) do update set ${addSums("usage_label")}`;
 
 const archived = `${keptFromDay} * ${dayMs}`;
 
@@ -135,16 +144,27 @@ function settle(tables: Tables, values: readonly unknown[], stored: (charge: Row
   return answer;
 }
 
+function noteEvent(tables: Tables, { requestId, runId, settledAt }: Row): void {
+  tables.run(
+    "insert into usage_event (request_id, run_id, at) values (?, ?, ?) on conflict do nothing",
+    ...([requestId, runId, settledAt] as string[]),
+  );
+}
+
+function countLabels(tables: Tables, { requestId, runId }: Row, core: unknown): void {
+  tables.run(sumLabels, String(requestId), String(runId), String(core));
+}
+
 export const chargeStatements: Readonly<Record<string, Meaning>> = {
   settle: (tables, values) => settle(tables, values, () => {}),
-
-  "settle with events": (tables, values) =>
-    settle(tables, values, ({ requestId, runId, settledAt }) =>
-      tables.run(
-        "insert into usage_event (request_id, run_id, at) values (?, ?, ?) on conflict do nothing",
-        ...([requestId, runId, settledAt] as string[]),
-      ),
-    ),
+  "settle with events": (tables, values) => settle(tables, values, (charge) => noteEvent(tables, charge)),
+  "settle with labels": (tables, values) =>
+    settle(tables, values, (charge) => countLabels(tables, charge, values.at(-2))),
+  "settle with labels and events": (tables, values) =>
+    settle(tables, values, (charge) => {
+      countLabels(tables, charge, values.at(-2));
+      noteEvent(tables, charge);
+    }),
 
   "fold tallies"(tables, [before, most]) {
     const some = [Number(before), Number(most)] as const;

@@ -3,8 +3,8 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 /** The most statements that are kept: some have texts of their own, and nobody runs them again. */
 const mostKept = 2000;
 
-/** Strings, quoted names, parameters, and times in milliseconds. */
-const token = /[xX]?'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\?\d*|\b\d{13}\b/g;
+/** Strings, quoted names, parameters, and times in milliseconds, which are no digits of a fraction. */
+const token = /[xX]?'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\?\d*|(?<!\.)\b\d{13}\b(?!\.)/g;
 /** Ids and whole numbers: what differs from one use of a statement to the next, and decides about no plan. */
 const value = /^'((?:req_)?[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+)'$/;
 

@@ -19,6 +19,8 @@ export interface ArchivedReceipt {
   readonly outputTokens: number;
   readonly cost: number;
   readonly status: string;
+  /** By name. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 interface Archive {
@@ -117,14 +119,12 @@ function readArchives({ tables }: World["server"]): Archive[] {
 function parse(content: Buffer | undefined): ArchivedReceipt[] {
   const lines = content === undefined ? [] : gunzipSync(content).toString().split("\n").filter(Boolean);
   return lines.map((line) => {
-    const { accountId, requestId, runId, inputTokens, outputTokens, costPicoUsd, status } = JSON.parse(line) as Record<
-      string,
-      string
-    >;
+    const { labels = {}, ...receipt } = JSON.parse(line) as Record<string, string> & Pick<ArchivedReceipt, "labels">;
+    const { accountId, requestId, runId, inputTokens, outputTokens, costPicoUsd, status } = receipt;
     return {
       ...{ accountId: String(accountId), requestId: String(requestId), runId: String(runId) },
       ...{ inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0) },
-      ...{ cost: Number(costPicoUsd ?? 0), status: String(status) },
+      ...{ cost: Number(costPicoUsd ?? 0), status: String(status), labels },
     };
   });
 }

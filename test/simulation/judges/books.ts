@@ -14,7 +14,12 @@ const countingRules = budgetRules.filter(({ only }) => only === "sqlite");
 export async function judgeBooks({ server, history }: World): Promise<void> {
   const hasSeals = server.tables.get("select 1 from day_seal") !== undefined;
   for (const all of hasSeals ? [false, true] : [true]) {
-    const { findings } = await reconcile(judgesStorage(server), undefined, { all });
+    const proof = await reconcile(judgesStorage(server), undefined, { all }).catch((error: Error) => error);
+    if (proof instanceof Error) {
+      history.violation("books", `the books cannot be proved: ${proof.message}`);
+      return;
+    }
+    const { findings } = proof;
     if (findings.length === 0) {
       continue;
     }

@@ -18,6 +18,8 @@ export const judges = [
   "deeds",
   "dead letters",
   "usage events",
+  "labels",
+  "months",
   "thresholds",
   "journals",
   "order",

@@ -82,19 +82,25 @@ export class SpendingJudge {
 
 /** A midnight is near for so long: which day a request is of is then the core's to say. */
 const nearMs = 5000;
-const dayMs = 86_400_000;
 
-/** The budget that a run is spent from, and the number of the day where that matters. Empty: none, or nobody can tell. */
+/** The first moment of the day or month that a moment is in. */
+function beginningOf(period: "day" | "month", ms: number): number {
+  const at = new Date(ms);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), period === "day" ? at.getUTCDate() : 1);
+}
+
+/** The budget that a run is spent from, and when its day or month began where that matters. Empty: none, or nobody can tell. */
 function windowOf({ timeline, clocksMoved }: World, { budget, answeredAt = 0 }: Run): string {
   if (budget === undefined || (clocksMoved && budget.period !== "total")) {
     return "";
   }
-  if (budget.period !== "day") {
-    return budget.id; // no world lives past a Sunday or the last of a month
+  const { period } = budget;
+  if (period !== "day" && period !== "month") {
+    return budget.id; // no world lives past a Sunday
   }
   const at = timeline.beginning + answeredAt;
-  const isNear = Math.floor((at - nearMs) / dayMs) !== Math.floor((at + nearMs) / dayMs);
-  return isNear ? "" : `${budget.id} ${Math.floor(at / dayMs)}`;
+  const [before, after] = [beginningOf(period, at - nearMs), beginningOf(period, at + nearMs)];
+  return before === after ? `${budget.id} ${before}` : "";
 }
 
 /** Judges each window of a budget: the spending in it is at most the highest limit. */

@@ -5,6 +5,18 @@ import type { Judge } from "../judges/names.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
+/** SQLite's code for SQL that it does not understand. */
+const badSql = 1;
+const advice = " (test/simulation/database/storage.ts translates PostgreSQL's own syntax for SQLite)";
+
+/** The cause of an error that is SQL which SQLite does not understand. Undefined: it has another one. */
+export function findUnknown(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) {
+    return undefined;
+  }
+  return "errcode" in error && error.errcode === badSql ? error : findUnknown(error.cause);
+}
+
 /** The events of a world, for people who replay it and for the figures of a run. */
 export class History {
   readonly #timeline: Timeline;
@@ -53,10 +65,17 @@ export class History {
     this.note(`VIOLATION ${judge}: ${what}`);
   }
 
-  /** The log of a core. Nobody hears a dead process. */
+  /**
+   * The log of a core. Nobody hears a dead process. A failure of what the simulation cannot do would otherwise be one of many
+   * in a world, and the work that met it, as the proof of the books, would never be done.
+   */
   logger(name: string, process: SimulatedProcess): Logger {
     const tell = this.#tell;
     const log = (level: string) => (fields: object, message: string) => {
+      const cause = "error" in fields && process.alive ? findUnknown(fields.error) : undefined;
+      if (cause !== undefined) {
+        this.violation("proofs", `${name} ${message}, because the simulation cannot run it: ${cause.message}${advice}`);
+      }
       if (tell !== undefined && process.alive) {
         this.#tell?.(
           `           ${name} ${level}: ${message} ${inspect(fields, { breakLength: Number.POSITIVE_INFINITY, depth: 3 }).slice(0, 600)}`,

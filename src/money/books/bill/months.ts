@@ -92,10 +92,13 @@ async function readMonth(
   };
 }
 
-/** Gifts that came in while there was a credit line: what is owed on it stands beside them, since gifts never pay it. */
+/**
+ * Gifts of an account that had a credit line: what is owed on it stands beside them, since gifts never pay it. They may have
+ * come before it: requests, or another core, held them while the line was drawn.
+ */
 const giftsBesideLine = `
   select id from lot where account_id = ? and kind in ('free', 'grant') and created_at < ?
-    and created_at >= (select min(created_at) from lot line where line.account_id = ? and line.kind = 'credit') limit 1`;
+    and exists (select 1 from lot line where line.account_id = ? and line.kind = 'credit') limit 1`;
 
 const owedNow = `
   select ${textColumns("owed", "sums")} from (select ${sumColumns("owed", "owed")} from (

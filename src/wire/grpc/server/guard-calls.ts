@@ -19,6 +19,7 @@ import {
   onAnswer,
   onClose,
   onRequestBytes,
+  readInPieces,
 } from "../workarounds/server-call.ts";
 import { type CallHead, type Gate, listenerKey, refuse, tooManyCalls } from "./gate.ts";
 import { inTurn, refuseInTurn, standingOf, type Waiting } from "./in-turn.ts";
@@ -38,6 +39,9 @@ export function guardCalls(served: ReadonlyMap<string, ServedMethod>, bounds: Bo
   const slots = new Slots(maxInflating);
   const guard = (method: ServedMethod, call: Call) => {
     limitInflating(call, slots);
+    if (method.spec.kind === "bidi_streaming") {
+      readInPieces(call);
+    }
     listenBefore(call, (listener) => new GuardedCall(call, listener, method, bounds));
   };
   return ({ path }, call) => {

@@ -37,11 +37,13 @@ export function createReflection(services: readonly ServiceRegistration[], door:
 }
 
 /** Resolves when a client has its turn. */
-async function turnOf(client: string, { uncounted, refused, clock }: Door): Promise<void> {
-  const waitMs = uncounted.take(client, 1);
+async function turnOf(client: string, door: Door): Promise<void> {
+  const waitMs = door.uncounted.take(client, 1);
   if (waitMs > 0) {
-    refused("uncounted");
-    await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+    door.refused("uncounted");
+    await new Promise<void>((resolve) => door.clock.after(waitMs, resolve));
+  } else {
+    await new Promise<void>((resolve) => door.begins(() => client, resolve, true));
   }
 }
 

@@ -7,10 +7,10 @@ import type { ServerTls } from "#lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { servedMethods } from "../invoke.ts";
 import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
-import { onUnserved } from "../workarounds/unserved-streams.ts";
+import { boundStreams } from "../workarounds/unserved-streams.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
-import { refuseInTurn } from "./in-turn.ts";
+import { refuseInTurn, standingOf } from "./in-turn.ts";
 import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { methodPath, mountService } from "./mount-service.ts";
 import { Receiving } from "./receiving.ts";
@@ -42,10 +42,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
   const guard = guardCalls(served, { gate, receiving, door });
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
-  onUnserved(
-    server,
-    (path) => served.has(path),
-    (stream, answer) =>
+  boundStreams(server, {
+    isServed: (path) => served.has(path),
+    begin: ({ session }, look) =>
+      door.begins(() => session?.socket.remoteAddress, look, !standingOf(session, door).isKnown),
+    refuse: (stream, answer) =>
       refuseInTurn(
         {
           connection: stream.session,
@@ -55,7 +56,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
         },
         door,
       ),
-  );
+  });
   const calls = new Set<CallSignal>();
   for (const methods of mounted) {
     mountService(server, methods, calls);

@@ -14,13 +14,20 @@ export class Standing {
   #refused = 0;
   #running = 0;
   #waiting = 0;
+  #isKnown = false;
 
   constructor(cut: () => void) {
     this.#cut = cut;
   }
 
+  /** Whether a call was ever admitted. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
   /** A call was admitted. */
   admitted(): void {
+    this.#isKnown = true;
     this.#refused = 0;
     this.#running++;
   }

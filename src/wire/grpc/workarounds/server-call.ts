@@ -4,8 +4,8 @@ import type { Slots } from "../messages/slots.ts";
 
 /*
  * Wrong: a server's interceptors learn of whole messages alone, after grpc-js has kept their pieces; a stream whose
- * answer is complete is read on for as long as its client sends; all compressed messages are inflated at the same time;
- * nothing tells how much of an answer waits for its client. Memory and time of a call so are in its client's hands.
+ * answer is complete is read on for as long as its client sends; all compressed messages are inflated at the same time; all
+ * messages of what comes at once, thousands in 16 KB, are read at once, whoever waits for them; nothing tells how much of an answer waits for its client. Memory and time of a call so are in its client's hands.
  * Upstream: @grpc/grpc-js 1.14.7 (`BaseServerInterceptingCall`, private members `stream` and `decompressMessage`).
  * Still needed while test/wire/grpc/workarounds/server-call.test.ts sees a finished call's stream stay open without it.
  * Delete when grpc-js bounds what it receives for a call, or gives interceptors the bytes as they come.
@@ -15,7 +15,12 @@ import type { Slots } from "../messages/slots.ts";
 interface Inside {
   readonly stream: ServerHttp2Stream;
   readonly incomingEncoding: string;
+  /** Messages that wait for their reader, and a mark behind the last one. */
+  readonly readQueue: readonly unknown[];
   decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
+  handleDataFrame(bytes: Buffer): void;
+  /** The reader wants a message. */
+  startRead(): void;
 }
 
 type Call = ServerInterceptingCallInterface;
@@ -143,6 +148,31 @@ export function limitInflating(call: Call, slots: Slots): void {
         // So grpc-js calls data that is not what its header says.
         throw { code: Status.INVALID_ARGUMENT, details: "The request message cannot be inflated.", metadata: null };
       });
+}
+
+/** The bytes of a stream of messages that are read at once. */
+const pieceBytes = 256;
+
+/** Reads a stream of messages piece by piece, as its reader asks for more: grpc-js would read all that comes at once. */
+export function readInPieces(call: Call): void {
+  const own = inside(call);
+  const { handleDataFrame, startRead } = own;
+  let rest: Buffer = Buffer.of();
+  const read = () => {
+    while (rest.length > 0 && own.readQueue.length === 0) {
+      const piece = rest.subarray(0, pieceBytes);
+      rest = rest.subarray(pieceBytes);
+      handleDataFrame.call(own, piece);
+    }
+  };
+  own.handleDataFrame = (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    read();
+  };
+  own.startRead = () => {
+    read();
+    startRead.call(own);
+  };
 }
 
 function inside(call: Call): Inside {

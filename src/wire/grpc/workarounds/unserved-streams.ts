@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Server } from "@grpc/grpc-js";
 
 /*
- * Wrong: calls of methods that nobody serves, and streams that are no gRPC at all, are answered before any interceptor
- * hears of them, as fast as they come: nothing can bound them.
+ * Wrong: streams cost all that grpc-js does for a call before any interceptor hears of them, and calls of methods that nobody
+ * serves, and streams that are no gRPC at all, are answered before, as fast as they come: nothing can bound them.
  * Upstream: @grpc/grpc-js 1.14.7 (`Server._streamHandler`, private, which hears of streams where channelz is off).
  * Still needed while test/wire/grpc/workarounds/unserved-streams.test.ts sees an interceptor miss such calls.
- * Delete when interceptors see all streams.
+ * Delete when interceptors see all streams, before anything is made for them.
  */
 
 /** The private part of a server that hears of streams first. */
@@ -14,24 +14,30 @@ interface Inside {
   _streamHandler(interceptors: unknown, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void;
 }
 
-/**
- * Has `act` decide when a stream is answered that no handler serves. To be called before the server has connections.
- * `isServed`: whether a path is that of a method.
- */
-export function onUnserved(
-  server: Server,
-  isServed: (path: string) => boolean,
-  act: (stream: ServerHttp2Stream, answer: () => void) => void,
-): void {
+/** What becomes of streams. */
+export interface StreamBounds {
+  /** Whether a path is that of a method. */
+  isServed(path: string): boolean;
+  /** Decides when a stream is looked at. */
+  begin(stream: ServerHttp2Stream, look: () => void): void;
+  /** Decides when a stream is answered that no handler serves. */
+  refuse(stream: ServerHttp2Stream, answer: () => void): void;
+}
+
+/** Bounds a server's streams. To be called before the server has connections. */
+export function boundStreams(server: Server, { isServed, begin, refuse }: StreamBounds): void {
   const inside = server as unknown as Inside;
   const { _streamHandler: handle } = inside;
   inside._streamHandler = (interceptors, stream, headers) => {
-    const answer = () => handle.call(server, interceptors, stream, headers);
-    if (isServed(String(headers[":path"])) && headers["content-type"]?.startsWith("application/grpc")) {
-      answer();
-    } else {
-      stream.on("error", () => {}); // grpc-js listens only from its answer on
-      act(stream, answer);
-    }
+    stream.on("error", () => {}); // grpc-js listens only from its call or its answer on
+    const look = () => {
+      const answer = () => handle.call(server, interceptors, stream, headers);
+      if (isServed(String(headers[":path"])) && headers["content-type"]?.startsWith("application/grpc")) {
+        answer();
+      } else {
+        refuse(stream, answer);
+      }
+    };
+    begin(stream, () => stream.destroyed || look());
   };
 }

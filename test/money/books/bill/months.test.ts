@@ -80,3 +80,21 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 });
+
+test("a gift that another core had while the credit line was drawn does not make less what is owed", async () => {
+  const url = await newDatabase("postgresql");
+  const clock = new ManualClock(Date.now());
+  const [first, second] = [await openMetering({ url, clock }), await openMetering({ url, clock })];
+  const accountId = await first.account({ free: usd / 4 });
+  await clock.pass(1000);
+  await clock.until(first.funds.setCreditLine(accountId, 10 * usd));
+  const { signal } = new AbortController();
+  const all = request(accountId, { inputTokens: 0, outputTokens: 1_000_000 });
+  const held = await clock.until(first.ledger.hold(all, signal));
+  await clock.until(run(second.ledger, request(accountId, { inputTokens: 0, outputTokens: 2_000_000 })));
+  held.release();
+  await clock.pass(1000);
+  const { months } = await readMonths(first.storage, { accountId, month: "", now: clock.now() });
+  expect(months[0]).toMatchObject({ closingPicoUsd: String(-0.25 * usd), owedPicoUsd: String(0.5 * usd) });
+  await clock.until(Promise.all([first.close(), second.close()]));
+});

@@ -59,3 +59,42 @@ test("money beyond the budget, which other requests hold, pays nothing", () => {
     shortfall: 20,
   });
 });
+
+test("the budget is shared by all lots", () => {
+  expect(paid(slices({ money: 20, rate: 1 }, { money: 100, rate: 1 }), 50, { input: 1, output: 1 }, 30)).toEqual({
+    lines: [
+      ["lot 0", 20, 20],
+      ["lot 1", 10, 10],
+    ],
+    shortfall: 20,
+  });
+});
+
+test("input and output have rates of their own, in a line and in what is owed", () => {
+  const cheapInput = { find: () => ({ input: 2, output: 10 }) } as unknown as WalletRates;
+  const [slice] = slices({ money: 7, rate: 0 }) as [OpenSlice];
+  const spent: [string, number][] = [];
+  const money = { slices: [slice], budget: 7, rates: cheapInput, model: "m" };
+  const terms = { input: 3, output: 8 };
+  const result = pay(money, { inputTokens: 5, outputTokens: 1 }, terms, ({ id }, cost) => spent.push([id, cost]));
+  const line = { sliceId: "slice 0", lotId: "lot 0", inputTokens: 3, outputTokens: 0, inputRate: 2, outputRate: 8 };
+  // Three input tokens cost 6. Of the fourth the lot pays 1, and 1 is owed; the fifth and the output are owed at the terms.
+  expect(result).toEqual({ lines: [{ ...line, cost: 7 }], shortfall: 1 + 3 + 8, cost: 7 + 12 });
+  expect(spent).toEqual([["slice 0", 7]]);
+});
+
+test("lots that are not reached need no rates, and one that is reached does", () => {
+  const loaded = {
+    find: ({ id }: OpenSlice) => (id === "slice 0" ? { input: 1, output: 1 } : undefined),
+  } as unknown as WalletRates;
+  const two = slices({ money: 10, rate: 1 }, { money: 10, rate: 1 });
+  const payFor = (budget: number) =>
+    pay({ slices: two, budget, rates: loaded, model: "m" }, { inputTokens: 0, outputTokens: 3 }, dear, () => {});
+  expect(payFor(10)).toMatchObject({ cost: 3, shortfall: 0 });
+  expect(() => payFor(11)).toThrow("rates of m in version 1 are not loaded");
+});
+
+test("without money all is owed at the terms", () => {
+  expect(paid(slices({ money: 10, rate: 1 }), 2, { input: 5, output: 5 }, 0)).toEqual({ lines: [], shortfall: 10 });
+  expect(paid([], 2, { input: 5, output: 5 })).toEqual({ lines: [], shortfall: 10 });
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { split } from "#src/money/ledger/wallet/split.ts";
+import { costOf, type Source, split } from "#src/money/ledger/wallet/split.ts";
 
 const lot = (available: number, input: number, output: number) => ({ available, rates: { input, output } });
 
@@ -99,4 +99,53 @@ test("money for the worst case at the dearest rates always pays everything", () 
     }),
     { numRuns: 2000 },
   );
+});
+
+/** The same, one token after the other: whoever comes to a token pays it whole, or what is left of it, or gives all. */
+function splitOneByOne(sources: readonly Source[], inputTokens: number, outputTokens: number) {
+  const parts = sources.map((_, source) => ({ source, inputTokens: 0, outputTokens: 0, cost: 0 }));
+  const waiting = [...Array<"input">(inputTokens).fill("input"), ...Array<"output">(outputTokens).fill("output")];
+  let shared: { readonly paid: number; readonly lowest: number } | undefined;
+  for (const [at, { available, rates }] of sources.entries()) {
+    const part = parts[at] as (typeof parts)[number];
+    for (let kind = waiting[0]; kind !== undefined; kind = waiting[0]) {
+      const { paid, lowest } = shared ?? { paid: 0, lowest: rates[kind] };
+      const price = Math.min(lowest, rates[kind]);
+      const due = Math.max(0, price - paid);
+      const left = available - part.cost;
+      if (due > left) {
+        part.cost = available;
+        shared = shared === undefined && left === 0 ? undefined : { paid: paid + left, lowest: price };
+        break;
+      }
+      part.cost += due;
+      part[`${kind}Tokens`]++;
+      shared = undefined;
+      waiting.shift();
+    }
+  }
+  const unpaid = {
+    inputTokens: waiting.filter((kind) => kind === "input").length,
+    outputTokens: waiting.filter((kind) => kind === "output").length,
+  };
+  const due = shared && Math.max(0, shared.lowest - shared.paid);
+  const touched = parts.filter(({ cost, ...tokens }) => cost > 0 || tokens.inputTokens > 0 || tokens.outputTokens > 0);
+  return { parts: touched, unpaid, due };
+}
+
+test("many tokens are paid as one after the other would be", () => {
+  const small = fc.nat(9);
+  const few = fc.array(fc.record({ available: fc.nat(30), rates: fc.record({ input: small, output: small }) }), {
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(few, small, small, (sources, inputTokens, outputTokens) => {
+      expect(split(sources, { inputTokens, outputTokens })).toEqual(splitOneByOne(sources, inputTokens, outputTokens));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("tokens cost their rates", () => {
+  expect(costOf({ inputTokens: 3, outputTokens: 5 }, { input: 7, output: 11 })).toBe(3 * 7 + 5 * 11);
 });

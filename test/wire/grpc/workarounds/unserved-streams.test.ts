@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import * as grpc from "@grpc/grpc-js";
 import { expect, test } from "@jest/globals";
-import { onUnserved } from "#src/wire/grpc/workarounds/unserved-streams.ts";
+import { boundStreams } from "#src/wire/grpc/workarounds/unserved-streams.ts";
 
 const bytes = (value: Buffer) => value;
 const path = "/test/Take";
@@ -53,17 +53,35 @@ test("an interceptor misses calls that nobody serves: once it does not, the work
 test("with it they are heard of, and answered when it is said", async () => {
   const heard: (string | undefined)[] = [];
   const prepare = (server: grpc.Server) =>
-    onUnserved(
-      server,
-      (asked) => asked === path,
-      (stream, answer) => {
+    boundStreams(server, {
+      isServed: (asked) => asked === path,
+      begin: (_, look) => look(),
+      refuse(stream, answer) {
         heard.push(stream.session?.socket.remoteAddress);
         answer();
       },
-    );
+    });
   expect(await call("/test/Nothing", "application/grpc", prepare)).toMatchObject({ status: 200, code: "12" });
   expect(await call(path, "text/plain", prepare)).toMatchObject({ status: 415 });
   expect(heard).toEqual(["127.0.0.1", "127.0.0.1"]);
   expect(await call(path, "application/grpc", prepare)).toMatchObject({ seen: 1, status: 200 });
   expect(heard).toHaveLength(2);
+});
+
+test("every stream is looked at when it is said, and one that has gone by then is not", async () => {
+  const begun: string[] = [];
+  const looks: (() => void)[] = [];
+  const prepare = (server: grpc.Server) =>
+    boundStreams(server, {
+      isServed: (asked) => asked === path,
+      begin(stream, look) {
+        begun.push(String(stream.sentHeaders?.[":status"]));
+        looks.push(look);
+        setImmediate(look);
+      },
+      refuse: (_, answer) => answer(),
+    });
+  expect(await call(path, "application/grpc", prepare)).toMatchObject({ seen: 1, status: 200 });
+  expect(begun).toEqual(["undefined"]);
+  looks[0]?.(); // it is over
 });
