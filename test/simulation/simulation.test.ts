@@ -1,6 +1,6 @@
 import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Rule, rules } from "#src/money/books/proof/reconcile-rules.ts";
+import { type Rule, rules } from "#src/money/books/proof/rules/reconcile-rules.ts";
 import { breaks } from "./breaks/breaks.ts";
 import { simulateBroken } from "./breaks/simulate-broken.ts";
 import { SimulatedServer } from "./database/server.ts";

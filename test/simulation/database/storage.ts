@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import { monthOf } from "#src/money/books/proof/budget-rules.ts";
 import { amongSliceSeals } from "#src/money/books/proof/near-slices.ts";
+import { monthOf } from "#src/money/books/proof/rules/budget-rules.ts";
 import { amongNearSeals, linesOfReceipts } from "#src/money/books/proof/scope.ts";
 import { hourOf, msOf } from "#src/money/store/rollups.ts";
 import { memorySnapshot } from "#src/storage/reads/snapshot.ts";

@@ -1,5 +1,5 @@
-import { budgetRules } from "#src/money/books/proof/budget-rules.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { budgetRules } from "#src/money/books/proof/rules/budget-rules.ts";
 import { everything, inScope } from "#src/money/books/proof/scope.ts";
 import { judgesStorage } from "../database/storage.ts";
 import type { World } from "../world.ts";

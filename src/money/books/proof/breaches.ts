@@ -1,7 +1,7 @@
 import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import type { Rule } from "./reconcile-rules.ts";
+import type { Rule } from "./rules/reconcile-rules.ts";
 import { inScope, type Scope, type SlotCondition } from "./scope.ts";
 
 /** A proof stops after this many findings. */

@@ -1,6 +1,5 @@
 import type { Storage } from "#src/storage/storage.ts";
 import { dayMs } from "../../store/kept-from.ts";
-import type { Scope } from "./scope.ts";
 
 /** That a seal is one that near slices need. PostgreSQL would read all sealed slices, but for the ids of seals in an array. */
 export const amongSliceSeals = {
@@ -16,19 +15,14 @@ const clockDays = 2;
 /** The first id of a time: ids begin with the milliseconds. */
 const idOf = (ms: number) => `'${ms.toString(16).padStart(12, "0").replace(/.{8}/, "$&-")}-7000-8000-000000000000'`;
 
-/** From when on slices are near, in milliseconds since the epoch. Undefined: all are. */
-function nearFrom({ sealed, allSums = false }: Scope): number | undefined {
-  const last = sealed.at(-1);
-  return allSums || last === undefined ? undefined : Math.max(0, last.to - nearDays * dayMs);
-}
-
 /**
  * The tables of the slices that rules compare, with the seals that tell of them, their budgets and lots: those that were
  * leased or made lately, so that a proof does not take longer with every slice that was closed. Of budgets without an end,
- * only a young one has few.
+ * only a young one has few. `sealedTo`: the end of the last sealed day, in milliseconds since the epoch. Undefined: all slices
+ * are near.
  */
-export function nearSlices(scope: Scope, dialect: Storage["dialect"]): string {
-  const from = nearFrom(scope);
+export function nearSlices(sealedTo: number | undefined, dialect: Storage["dialect"]): string {
+  const from = sealedTo === undefined ? undefined : Math.max(0, sealedTo - nearDays * dayMs);
   const since = from === undefined ? "" : ` where id >= ${idOf(from)}`;
   const young = from === undefined ? "" : ` where id >= ${idOf(from + clockDays * dayMs)}`;
   const sealedSince = from === undefined ? "" : ` where day >= ${from / dayMs - clockDays}`;

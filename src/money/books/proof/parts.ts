@@ -4,7 +4,7 @@
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { msOf } from "../../store/rollups.ts";
-import type { Rule } from "./reconcile-rules.ts";
+import type { Rule } from "./rules/reconcile-rules.ts";
 import { openReceipts, type PartOfTime, type Scope } from "./scope.ts";
 
 /** Receipts that are proved at once, in a tenth of a second or so. */

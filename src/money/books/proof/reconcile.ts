@@ -9,7 +9,7 @@ import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { accountSums } from "./account-sums.ts";
 import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
 import { partSize, partsOf, readCuts } from "./parts.ts";
-import { rulesOf } from "./rules.ts";
+import { rulesOf } from "./rules/rules.ts";
 import { readScope } from "./scope.ts";
 import { addBrokenSeals, addDifferences } from "./seal-checks.ts";
 

@@ -94,7 +94,7 @@ export function inScope(sql: string | ((isInScope: SlotCondition) => string), sc
     line as ${isAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
-    ${nearSlices(scope, dialect)},
+    ${nearSlices(allSums ? undefined : sealed.at(-1)?.to, dialect)},
     near_seal as not materialized (select * from day_seal where ${isInScope("day", longestSpan, 24)}),
     near_account as not materialized (select * from sealed_account where seal_id ${amongNear})
     ${typeof sql === "string" ? sql : sql(isInScope)}`;

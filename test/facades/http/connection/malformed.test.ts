@@ -100,3 +100,11 @@ test.each(["/", "/openapi.json", "/v1/models", "/nothing"])("GET %s keeps the co
   }
   client.socket.destroy();
 });
+
+test("what is no request has a line of the log with the id of its answer", async () => {
+  await using front = await startFront(scriptedCore().transport);
+  const client = new RawClient(front.url);
+  client.socket.write("BREW / HTTP/1.1\r\n\r\n");
+  const [, requestId] = await client.until(/^x-request-id: (req_[0-9a-f]{32})\r$/im);
+  expect(front.lines).toEqual([{ requestId, reason: "INVALID_ARGUMENT", status: 400 }]);
+});

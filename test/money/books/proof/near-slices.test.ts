@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { rulesOf } from "#src/money/books/proof/rules.ts";
+import { rulesOf } from "#src/money/books/proof/rules/rules.ts";
 import { inScope, type Scope } from "#src/money/books/proof/scope.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { DaySeal, SealedSlice } from "#src/storage/entities/metering/seal.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
-import { rulesOf } from "#src/money/books/proof/rules.ts";
+import { rulesOf } from "#src/money/books/proof/rules/rules.ts";
 import { SharedProof } from "#src/money/books/proof/shared-proof.ts";
 import type { StoredSlice } from "#src/money/model/store/wallet.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";

@@ -1,4 +1,4 @@
-import { priorities } from "../../model/spending-order.ts";
+import { priorities } from "../../../model/spending-order.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
 /** The place of a payment's kind of money in the order of spending. */

@@ -1,9 +1,9 @@
 import { withCredit } from "#src/storage/entities/metering/lot-conditions.ts";
 import { fittingSum } from "#src/storage/reads/exact-sum.ts";
-import { ownRate } from "../../model/prices/own-prices.ts";
-import { priorities } from "../../model/spending-order.ts";
-import { accountTotals } from "../../store/spans.ts";
-import type { SlotCondition } from "./scope.ts";
+import { ownRate } from "../../../model/prices/own-prices.ts";
+import { priorities } from "../../../model/spending-order.ts";
+import { accountTotals } from "../../../store/spans.ts";
+import type { SlotCondition } from "../scope.ts";
 
 /** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
 export interface Rule {

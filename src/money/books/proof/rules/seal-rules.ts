@@ -1,4 +1,4 @@
-import { allAccounts } from "../../store/rollups.ts";
+import { allAccounts } from "../../../store/rollups.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
 const names = ["receipts", "cost_high", "cost_low"] as const;

@@ -1,7 +1,7 @@
-import { allAccounts, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
-import { spanHours } from "../../store/spans.ts";
+import { allAccounts, hourOf, sumNames, sumsOfReceipts } from "../../../store/rollups.ts";
+import { spanHours } from "../../../store/spans.ts";
+import type { SlotCondition } from "../scope.ts";
 import type { Rule } from "./reconcile-rules.ts";
-import type { SlotCondition } from "./scope.ts";
 
 const sides = ["expected", "found"] as const;
 
