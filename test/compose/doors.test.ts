@@ -17,6 +17,7 @@ import type { StaticFiles } from "../../facades/http/site/static-files.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { errorLogger } from "../support/loggers.ts";
+import { pause } from "../support/pause.ts";
 
 // Every listener has every bound: walked over the real wire, and compared with the table of docs/operations.md.
 
@@ -292,7 +293,7 @@ describe.each(listenerNames)("the listener %s", (name) => {
       for (const run of due.splice(0)) {
         run();
       }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await pause(5, "what this turn let in is answered, and no more");
     };
     const askers = Array.from({ length: 3 }, () => askerOf(name, open(stranger)));
     const answered = () => askers.reduce((sum, { answers }) => sum + answers, 0);

@@ -6,6 +6,7 @@ import { startHttpServer } from "#lib/door/http-server.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
 import { createAuthority } from "../../support/certificates.ts";
 import { eventually } from "../../support/eventually.ts";
+import { pause } from "../../support/pause.ts";
 
 // What waits for a turn of the event loop, over the wire. test/compose/doors.test.ts walks all listeners.
 
@@ -95,7 +96,7 @@ test("broken connections of a network are ended one a turn", async () => {
   }
   for (let ended = 1; ended <= 3; ended += 1) {
     await eventually("the next is ended", () => refused.length >= ended);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10, "no other may be ended in this turn");
     expect(refused).toEqual(Array(ended).fill("head"));
     turn();
   }

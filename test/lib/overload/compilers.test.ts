@@ -3,9 +3,12 @@ import { expect, test } from "@jest/globals";
 
 const file = new URL("../../../lib/overload/compilers.ts", import.meta.url).href;
 
+const pauseFile = new URL("../../support/pause.ts", import.meta.url).href;
+
 /** Whether V8 has compiled a function that ran a million times, after each of some calls: the status has a bit for each way to run. */
 const compiled = (...calls: readonly string[]): boolean[] => {
   const program = `
+    import { pause } from ${JSON.stringify(pauseFile)};
     import { compileAll, compileNothing } from ${JSON.stringify(file)};
     const sum = (a, b) => a + b;
     const status = () => %GetOptimizationStatus(sum);
@@ -15,7 +18,7 @@ const compiled = (...calls: readonly string[]): boolean[] => {
         for (let i = 0; i < 50_000; i++) {
           sum(i, 1);
         }
-        await new Promise((resolve) => setTimeout(resolve, 5)); // compilers have threads of their own
+        await pause(5, "compilers have threads of their own");
       }
       return status() !== interpreted;
     };
