@@ -139,3 +139,25 @@ const fullDisk = "/dev/full";
   },
   60_000,
 );
+
+test.each(["json", "pretty"])(
+  "a service whose log (%s) nobody reads any more serves all the same, and ends in order",
+  async (format) => {
+    const other = await createSite();
+    const base = await freeBasePort();
+    const child = spawn(process.execPath, [program, "serve", "--port", String(base), "--log", format], {
+      ...{ cwd: other.folder, env: other.env },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const ended = once(child, "close");
+    child.stdout.resume();
+    const isReady = async () => (await fetch(`http://127.0.0.1:${base + 4}/readyz`).catch(() => undefined))?.ok;
+    await eventually("it is ready", isReady);
+    child.stdout.destroy();
+    expect(await isReady()).toBe(true);
+    child.kill("SIGTERM");
+    expect((await ended)[0]).toBe(0);
+    await other.remove();
+  },
+  60_000,
+);

@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
 import { systemClock } from "#lib/time/clock.ts";
+import { boundLastLines } from "#lib/workarounds/last-lines.ts";
 import { GatheredLines } from "./gathered-lines.ts";
 
 /** The format of the log: one JSON object a line for machines, or lines for people. */
@@ -28,27 +29,8 @@ function gatheringOutput(): GatheredLines {
   const handOver = () => lines.handOver();
   process.on("beforeExit", handOver).on("exit", handOver);
   const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, minLength: gathering.length });
-  outliveFullDisk(output);
+  output.on("error", () => {}); // what could not be written is tried again with the next lines
+  boundLastLines(output);
   const lines = new GatheredLines(output, gathering, systemClock);
   return lines;
-}
-
-/**
- * A full disk costs lines of the log, and never the process: the output tries again with the next lines. At the end of the
- * process it would try for ever.
- */
-function outliveFullDisk(output: ReturnType<typeof pino.destination>): void {
-  const flushSync = output.flushSync.bind(output);
-  let isFull = false;
-  output.on("error", () => {
-    isFull = true;
-  });
-  output.on("write", () => {
-    isFull = false;
-  });
-  output.flushSync = () => {
-    if (!isFull) {
-      flushSync();
-    }
-  };
 }

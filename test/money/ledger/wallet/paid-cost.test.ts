@@ -83,6 +83,13 @@ test("input and output have rates of their own, in a line and in what is owed", 
   expect(spent).toEqual([["slice 0", 7]]);
 });
 
+test("an output token that is paid in part is owed at the terms of output", () => {
+  const both = { find: () => ({ input: 2, output: 10 }) } as unknown as WalletRates;
+  const money = { slices: slices({ money: 9, rate: 0 }), budget: 9, rates: both, model: "m" };
+  const result = pay(money, { inputTokens: 0, outputTokens: 2 }, { input: 3, output: 8 }, () => {});
+  expect(result).toMatchObject({ shortfall: 7, cost: 9 + 7 });
+});
+
 test("lots that are not reached need no rates, and one that is reached does", () => {
   const loaded = {
     find: ({ id }: OpenSlice) => (id === "slice 0" ? { input: 1, output: 1 } : undefined),
@@ -97,4 +104,6 @@ test("lots that are not reached need no rates, and one that is reached does", ()
 test("without money all is owed at the terms", () => {
   expect(paid(slices({ money: 10, rate: 1 }), 2, { input: 5, output: 5 }, 0)).toEqual({ lines: [], shortfall: 10 });
   expect(paid([], 2, { input: 5, output: 5 })).toEqual({ lines: [], shortfall: 10 });
+  const free = slices({ money: 10, rate: 0 });
+  expect(paid(free, 2, { input: 0, output: 0 }, 0)).toEqual({ lines: [["lot 0", 2, 0]], shortfall: 0 });
 });
