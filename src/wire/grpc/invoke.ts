@@ -15,6 +15,7 @@ import {
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { WholeAnswer } from "#lib/rpc/whole-answer.ts";
 import { applyInterceptors, type Next } from "./apply-interceptors.ts";
+import { hearCall } from "./call-id.ts";
 import { CallHeaders } from "./messages/call-headers.ts";
 import { OneMessage, onlyMessage } from "./messages/request-messages.ts";
 import type { ServiceRegistration } from "./server/registration.ts";
@@ -51,7 +52,7 @@ export function servedMethods(
     spec,
     url: createMethodUrl("http://core", spec.method),
     interceptors,
-    run: applyInterceptors(interceptors, (request) => implement(spec, request as Request)),
+    run: applyInterceptors([hearCall, ...interceptors], (request) => implement(spec, request as Request)),
   }));
 }
 

@@ -10,6 +10,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { ListenerName } from "#lib/door/bounds.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { applyInterceptors } from "../apply-interceptors.ts";
+import { hearCall } from "../call-id.ts";
 
 /** What is known about a call before its message is read. */
 export interface CallHead {
@@ -56,7 +57,7 @@ export async function refuse(
   reason: ConnectError,
 ): Promise<unknown> {
   call.contextValues.set(refusalKey, reason);
-  const end = applyInterceptors(interceptors, () => Promise.reject(reason));
+  const end = applyInterceptors([hearCall, ...interceptors], () => Promise.reject(reason));
   // Interceptors get only the head: there is no message.
   const head = { ...call, stream: false, service: call.method.parent, requestMethod: "POST", message: {} };
   try {

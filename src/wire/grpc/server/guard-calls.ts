@@ -4,7 +4,7 @@ import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import type { BoundName } from "#lib/door/bounds.ts";
 import type { Door } from "#lib/door/door.ts";
 import { answeredIdHeader } from "#lib/rpc/call-headers.ts";
-import { nameCall, observedKey, requestIdKey } from "../call-id.ts";
+import { heardKey, nameCall, requestIdKey } from "../call-id.ts";
 import type { ServedMethod } from "../invoke.ts";
 import { maxInflating } from "../messages/limits.ts";
 import { toHeaders } from "../messages/metadata.ts";
@@ -89,7 +89,7 @@ class GuardedCall implements Listener {
       this.#call,
       answeredIdHeader,
       () => contextValues.get(requestIdKey),
-      (status) => contextValues.get(observedKey) || void this.#tell(head, toConnectError(status)),
+      (status) => contextValues.get(heardKey) || void this.#tell(head, toConnectError(status)),
     );
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {

@@ -14,7 +14,7 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { readDetail } from "#lib/errors/detail.ts";
 import type { SurfaceName } from "#lib/inference/surface-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { isId, observedKey, readNamed, requestIdKey } from "../../grpc/call-id.ts";
+import { isId, readNamed, requestIdKey } from "../../grpc/call-id.ts";
 import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
@@ -76,7 +76,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
   return (next) => async (request) => {
     const started = clock.monotonic();
     const own = readOwnId(request);
-    const values = request.contextValues.set(observedKey, true);
+    const values = request.contextValues;
     if (own !== "") {
       values.set(requestIdKey, own);
     }

@@ -24,7 +24,7 @@ import { Door } from "#lib/door/door.ts";
 import { noteCounted } from "#lib/door/paced-response.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { answeredIdHeader, requestIdHeader } from "#lib/rpc/call-headers.ts";
-import { nameCall, observedKey, requestIdKey } from "../../call-id.ts";
+import { hearCall, heardKey, nameCall, requestIdKey } from "../../call-id.ts";
 import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
 import { Slots } from "../../messages/slots.ts";
@@ -68,7 +68,7 @@ export type ConnectHandlerOptions = Pick<ServerOptions, "services" | "intercepto
 export function createConnectHandler(options: ConnectHandlerOptions, shutdownSignal: AbortSignal): RequestListener {
   const { services, interceptors, gate = openGate, receiving = new Receiving(), door } = options;
   const router = createConnectRouter({
-    interceptors: [...interceptors, mendStreamParseErrors],
+    interceptors: [hearCall, ...interceptors, mendStreamParseErrors],
     ...connectAlone,
     acceptCompression: [compressionInTurns()],
     readMaxBytes: maxRequestBytes,
@@ -122,7 +122,7 @@ async function tellUnheard(
   status: number,
   interceptors: readonly Interceptor[],
 ): Promise<void> {
-  if (status >= 400 && !contextValues.get(observedKey)) {
+  if (status >= 400 && !contextValues.get(heardKey)) {
     const reason = failure(status === 429 ? Reason.REQUEST_TOO_LARGE : Reason.INVALID_ARGUMENT, "It cannot be read.");
     await refuse(interceptors, { method: method as DescMethodUnary, header, contextValues, signal, url }, reason);
   }
