@@ -67,8 +67,8 @@ export type SlotCondition = (column: string, hours: number, of?: number) => stri
 /**
  * A rule's query with the tables that it names: `receipt` and `line`, as usage and usage_line; `counted_hour`, the
  * sums of the hours whose receipts are all among them; `believed_seal`, the seals of all other receipts; those of `nearSlices`,
- * with `sealed_cost`, what near slices have spent by these seals; `near_seal` and `near_account`, the seals of days that share the longest span of usage with
- * a day in scope, so that a proof does not take longer with every day that was sealed.
+ * with `sealed_cost`, what near slices have spent by these seals; `near_seal` and `near_account`, the seals of days that share
+ * the longest span of usage with a day in scope, so that a proof does not take longer with every day that was sealed.
  */
 export function inScope(sql: string | ((isInScope: SlotCondition) => string), scope: Scope, dialect: Dialect): string {
   const { sealed, disbelieved, allSums = false } = scope;

@@ -4,8 +4,9 @@ import type { Slots } from "../messages/slots.ts";
 
 /*
  * Wrong: a server's interceptors learn of whole messages alone, after grpc-js has kept their pieces; a stream whose
- * answer is complete is read on for as long as its client sends; all compressed messages are inflated at the same time; all
- * messages of what comes at once, thousands in 16 KB, are read at once, whoever waits for them; nothing tells how much of an answer waits for its client. Memory and time of a call so are in its client's hands.
+ * answer is complete is read on for as long as its client sends; all compressed messages are inflated at the same time;
+ * all messages of what comes at once, thousands in 16 KB, are read at once, whoever waits for them; nothing tells how much
+ * of an answer waits for its client. Memory and time of a call so are in its client's hands.
  * Upstream: @grpc/grpc-js 1.14.7 (`BaseServerInterceptingCall`, private members `stream` and `decompressMessage`).
  * Still needed while test/wire/grpc/workarounds/server-call.test.ts sees a finished call's stream stay open without it.
  * Delete when grpc-js bounds what it receives for a call, or gives interceptors the bytes as they come.

@@ -17,21 +17,19 @@ export interface Rule {
   readonly only?: "postgresql" | "sqlite";
 }
 
-/** The column of a parent must be the sum over its children. */
-const sums = (name: string, table: string, id: string, column: string, children: string): Rule => ({
+/** The column of a parent must be the sum over its children. `parents`: those that are looked at. */
+const sums = (name: string, table: string, id: string, column: string, children: string, parents = table): Rule => ({
   name,
   table,
   sql: `
     select ${table}.${id} as id, coalesce(children.amount, 0) as expected, ${column} as found
-    from ${table} left join (${children}) children on children.id = ${table}.${id}
+    from ${parents} ${table} left join (${children}) children on children.id = ${table}.${id}
     where ${column} <> coalesce(children.amount, 0)`,
 });
 
-/** The same for rows of which only near ones are looked at. */
-const nearSums = (name: string, table: string, column: string, children: string): Rule => {
-  const { sql, ...rule } = sums(name, table, "id", column, children);
-  return { ...rule, sql: String(sql).replace(`from ${table} `, `from near_${table} ${table} `) };
-};
+/** The same for parents of which only near ones are looked at. */
+const nearSums = (name: string, table: string, column: string, children: string): Rule =>
+  sums(name, table, "id", column, children, `near_${table}`);
 
 /** The column of a run's receipt must be the sum over the receipt's lines. */
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
