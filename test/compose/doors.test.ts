@@ -284,7 +284,7 @@ function askerOf(name: ListenerName, socket: Socket) {
 }
 
 describe.each(listenerNames)("the listener %s", (name) => {
-  test("takes in one new connection of a network a turn, and one request while that owes for refusals", async () => {
+  test("takes in eight new connections of a network a turn, or one, and one request, while that owes for refusals", async () => {
     const due: (() => void)[] = [];
     let isHeld = true;
     const nextTurn = (run: () => void) => void (isHeld ? due.push(run) : setImmediate(run));
@@ -295,28 +295,37 @@ describe.each(listenerNames)("the listener %s", (name) => {
       }
       await pause(5, "what this turn let in is answered, and no more");
     };
-    const askers = Array.from({ length: 3 }, () => askerOf(name, open(stranger)));
+    const askers = Array.from({ length: 10 }, () => askerOf(name, open(stranger)));
     const answered = () => askers.reduce((sum, { answers }) => sum + answers, 0);
     const askAll = () => askers.forEach(({ ask }) => void ask());
     askAll();
-    for (let taken = 1; taken <= 3; taken += 1) {
-      await eventually("all have come", () => door.connections.size === 3);
-      await eventually("the next is taken in", () => answered() >= taken);
-      expect(answered()).toBe(taken);
-      await turn();
-    }
+    await eventually("all have come, and eight are taken in", () => door.connections.size === 10 && answered() >= 8);
+    expect(answered()).toBe(8);
     isHeld = false;
-    for (let asked = 6; asked <= 36; asked += 3) {
+    await turn();
+    await eventually("so are the others", () => answered() === 10);
+    for (let asked = 20; asked <= 40; asked += 10) {
       askAll();
       await eventually("they are answered, the first ones at once", () => answered() === asked);
     }
     isHeld = true;
     askAll();
-    for (let taken = 37; taken <= 39; taken += 1) {
+    for (let taken = 41; taken <= 43; taken += 1) {
       await eventually("the next is answered", () => answered() >= taken);
       expect(answered()).toBe(taken);
       await turn();
     }
+    isHeld = false;
+    await turn();
+    await eventually("all are answered", () => answered() === 50);
+    isHeld = true;
+    const newcomers = [askerOf(name, open(stranger)), askerOf(name, open(stranger))];
+    newcomers.forEach(({ ask }) => void ask());
+    await eventually("both have come", () => door.connections.size === 12);
+    await eventually("one is taken in", () => newcomers.some(({ answers }) => answers === 1));
+    expect(newcomers.filter(({ answers }) => answers === 1)).toHaveLength(1);
+    await turn();
+    await eventually("so is the other", () => newcomers.every(({ answers }) => answers === 1));
   });
 });
 

@@ -73,7 +73,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
       stopGently({
         graceMs,
         close(closed) {
-          listener.close(closed);
+          void door.close(listener).then(() => closed());
           server.tryShutdown(() => {}); // asks the clients to open no more calls
           door.connections.endSilent();
         },
