@@ -19,6 +19,8 @@ const newestParts = 2;
 interface PartedReader extends PieceReader {
   /** Receipts of a part. */
   readonly size: number;
+  /** Where the open days were cut already. */
+  readonly cuts: readonly number[];
   readonly most: number;
 }
 
@@ -69,10 +71,9 @@ async function explain(
   within: PartOfTime,
   reader: PartedReader,
 ): Promise<readonly Explained[] | undefined> {
-  const { dialect, read, pace, size, most } = reader;
+  const { dialect, read, pace, most } = reader;
   const rules = ranges.map(({ rule }) => rule);
-  const all = await readCuts(reader, { ...(await read((snapshot) => readScope(snapshot, false))), within }, size);
-  const older = all.slice(0, -newestParts);
+  const older = (await cutsWithin(within, reader)).slice(0, -newestParts);
   const cuts = rules.every(({ ofDay }) => ofDay === "hours") ? atOnce(older) : older;
   const last = cuts.at(-1);
   if (last === undefined) {
@@ -108,6 +109,16 @@ async function explain(
     }
   }
   return explained;
+}
+
+/** The cuts within a span, until now. */
+async function cutsWithin(within: PartOfTime, { cuts, size, ...reader }: PartedReader): Promise<readonly number[]> {
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = within;
+  const known = cuts.filter((cut) => cut > from && cut < to);
+  const last = known.at(-1);
+  const since = last === undefined ? within : { ...within, from: last };
+  const scope = await reader.read((snapshot) => readScope(snapshot, false));
+  return [...known, ...(await readCuts(reader, { ...scope, within: since }, size))];
 }
 
 /** What receipts add to the sums of rules, whose receipts and lines are read once. */

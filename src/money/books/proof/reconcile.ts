@@ -90,7 +90,7 @@ export async function reconcile(
     await addBrokenSeals(snapshot, findings);
     return addAccounts(snapshot, findings);
   });
-  const reader = { dialect, read, pace, size, most };
+  const reader = { dialect, read, pace };
   const cuts = all ? [] : await readCuts(reader, await read((snapshot) => readScope(snapshot, all)), size);
   const parts = steps.flatMap((rules) => {
     const isSummed = cuts.length > 0 && rules.every(({ addends }) => addends !== undefined);
@@ -107,7 +107,7 @@ export async function reconcile(
     for (const rule of begun) {
       onStep({ done: proved.indexOf(rule) + 1, total, rule: rule.name });
     }
-    const judged = isSummed ? await findDoubted(rules, within, reader) : rules;
+    const judged = isSummed ? await findDoubted(rules, within, { ...reader, size, cuts, most }) : rules;
     if (judged.length > 0) {
       await read(async (snapshot) => {
         // A day that was sealed meanwhile, and whose receipts may have left, is no longer looked at.

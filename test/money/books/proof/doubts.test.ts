@@ -225,7 +225,9 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a wrong slice is found although a receipt comes late beside it", async () => {
     const { storage, comeLate, proveBeside, close } = await live(dialect);
-    await storage.orm.em.fork().execute("update slice set spent = spent - 1 where id = (select id from slice order by id limit 1)");
+    await storage.orm.em
+      .fork()
+      .execute("update slice set spent = spent - 1 where id = (select id from slice order by id limit 1)");
     const { findings } = await proveBeside(() => comeLate(3), 20);
     expect(findings.map(({ rule }) => rule)).toContain("a slice has spent what its receipt lines say");
     await close();
