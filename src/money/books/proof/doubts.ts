@@ -1,6 +1,7 @@
 // Rules that compare stored sums with those of all receipts of the open days, proved in parts: one query over all of them
 // would hold its snapshot, and a processor, for longer the more the day has.
 
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { Row } from "#src/storage/reads/snapshot.ts";
 import { breachesOf } from "./breaches.ts";
 import { atOnce, type PieceReader, partsBetween, readCuts } from "./parts.ts";
@@ -37,8 +38,8 @@ interface Explained {
 
 /**
  * The rules, of those with `addends`, that are not proved by parts of the receipts within a span. One query then judges each of
- * them: what the parts do not explain need not be wrong. A receipt may have come with a time of a part that was read
- * before, a day may have been sealed meanwhile, and few receipts are no parts at all.
+ * them: what the parts do not explain need not be wrong. A receipt may have come with a time of a part that is still to be
+ * read, a day may have been sealed meanwhile, and few receipts are no parts at all.
  *
  * One snapshot tells how stored sums differ from those of sealed days and of the newest receipts. Older receipts, which stay as
  * they are, must explain the differences to the last digit, however long it takes to read them: what is charged meanwhile
@@ -93,19 +94,24 @@ async function explain(
     }
     return { scope, explained };
   });
-  // The newest first: a receipt that comes late is more likely to be among them, and then still in time for its part.
+  // The newest first: a receipt that comes late is likely to be among them, and changes nothing once its part was read.
   for (const part of partsBetween(cuts, within.from).toReversed()) {
     await pace();
     const sql = inScope(addendsOf(rules), { ...scope, within: part }, dialect);
-    const addends = await read(async (snapshot) => {
-      const rows: Row[] = [];
-      for await (const piece of snapshot.rows(sql)) {
-        rows.push(...piece);
+    const pieces = await read(async (snapshot) => {
+      const all: (readonly Row[])[] = [];
+      for await (const rows of snapshot.rows(sql)) {
+        all.push(rows);
       }
-      return rows;
+      return all;
     });
-    for (const { rule, id, amounts } of addends) {
-      explained[Number(rule)]?.sums.take(String(id), String(amounts));
+    for (const [at, rows] of pieces.entries()) {
+      if (at > 0) {
+        await endOfTurn(); // requests wait for no more than a piece
+      }
+      for (const { rule, id, amounts } of rows) {
+        explained[Number(rule)]?.sums.take(String(id), String(amounts));
+      }
     }
   }
   return explained;
