@@ -2,11 +2,10 @@ import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_servic
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { boundToMemory } from "#lib/overload/memory.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
-import { pacer } from "#lib/time/pacer.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { startBackground } from "#src/money/background.ts";
-import { shareLeft } from "#src/money/books/proof/shared-proof.ts";
+import { beginPace } from "#src/money/books/proof/shared-proof.ts";
 import { createEmbeddingsService } from "#src/services/embeddings/embeddings-service.ts";
 import type { Dependencies } from "#src/services/inference/answer/read-ahead.ts";
 import { ReadAheadMemory } from "#src/services/inference/answer/read-ahead-memory.ts";
@@ -37,7 +36,7 @@ export function composeServing(
     pricing: config.pricing,
     models: () => catalogue.list(),
     utilisation: (model) => fleet.utilisation(model),
-    beginPace: () => pacer(clock, shareLeft),
+    beginPace: () => beginPace(clock),
   });
   metrics.watch({ clock, ledger, windows, prices, fleet });
   const dependencies = { catalogue, fleet, ledger, labels, random, observer: metrics.inference };

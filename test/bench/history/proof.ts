@@ -1,8 +1,7 @@
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import { pacer } from "#lib/time/pacer.ts";
 import { type ProofOptions, reconcile } from "#src/money/books/proof/reconcile.ts";
-import { shareLeft } from "#src/money/books/proof/shared-proof.ts";
+import { beginPace } from "#src/money/books/proof/shared-proof.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { openDatabases } from "../ledger/databases.ts";
 import { perSecond } from "../ledger/figures.ts";
@@ -63,7 +62,7 @@ export const proof: Scenario = {
         const { promise: over, resolve: end } = Promise.withResolvers<void>();
         const proving = (async () => {
           while (!isOver) {
-            const pace = pacer(systemClock, shareLeft);
+            const pace = beginPace(systemClock);
             await prove({ pace: () => Promise.race([over, pace()]) });
           }
         })();

@@ -27,11 +27,7 @@ export async function addBreaches(
   { scope, dialect }: { readonly scope: Scope; readonly dialect: Storage["dialect"] },
   findings: ReconcileFinding[],
 ): Promise<void> {
-  const sql = inScope(
-    (isInScope) => rules.map((rule, at) => toPart(rule, at, isInScope)).join(" union all "),
-    scope,
-    dialect,
-  );
+  const sql = breachesOf(rules, scope, dialect);
   for await (const rows of snapshot.rows(`${sql} order by rule, id limit ${mostFindings - findings.length}`)) {
     for (const { rule, id, expected, found } of rows) {
       const { name, table } = rules[Number(rule)] as Rule;
@@ -39,6 +35,10 @@ export async function addBreaches(
     }
   }
 }
+
+/** A query for the rows that break rules, as the place of the rule, id, expected and found. */
+export const breachesOf = (rules: readonly Rule[], scope: Scope, dialect: Storage["dialect"]): string =>
+  inScope((isInScope) => rules.map((rule, at) => toPart(rule, at, isInScope)).join(" union all "), scope, dialect);
 
 function toPart({ sql }: Rule, at: number, isInScope: SlotCondition): string {
   const columns = ["id", "expected", "found"].map((name) => `cast(${name} as text) as ${name}`).join(", ");

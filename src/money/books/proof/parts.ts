@@ -5,48 +5,77 @@ import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { msOf } from "../../store/rollups.ts";
 import type { Rule } from "./rules/reconcile-rules.ts";
-import { openReceipts, type PartOfTime, type Scope } from "./scope.ts";
+import { only, openReceipts, openSpans, type PartOfTime, type Scope } from "./scope.ts";
 
 /** Receipts that are proved at once, in a tenth of a second or so. */
 export const partSize = 10_000;
-/** Parts whose hours are compared with their sums at once: adding receipts up takes a tenth of proving them. */
-const partsOfHours = 10;
+/** Parts that are counted at once, or whose hours are compared with their sums: either takes a tenth of proving them. */
+export const partsAtOnce = 10;
 const hourMs = 3_600_000;
+
+/** Reads a database in pieces. */
+export interface PieceReader {
+  readonly dialect: Storage["dialect"];
+  /** Reads from a snapshot of its own, once more where that broke off: so `of` leaves nothing behind. */
+  readonly read: <T>(of: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
+  /** Leaves time to others before a piece. */
+  readonly pace: () => Promise<void>;
+}
 
 /**
  * The times, in order, at which the receipts of a scope are cut into parts of so many. The last is after the newest one:
  * what comes while the parts are proved is left to the next proof, so that a proof ends. Empty: there is nothing to cut.
  */
-export async function readCuts(
-  snapshot: Pick<Snapshot, "rows">,
-  { scope, dialect, size }: { readonly scope: Scope; readonly dialect: Storage["dialect"]; readonly size: number },
-): Promise<number[]> {
+export async function readCuts({ dialect, read, pace }: PieceReader, scope: Scope, size: number): Promise<number[]> {
   const cuts = new Set<number>();
-  const ms = dialect === "postgresql" ? msOf.postgresql("settled_at") : msOf.sqlite("settled_at");
-  const sql = `
-    select ms from (
-      select ${ms} as ms, row_number() over (order by settled_at desc) as place
-      from (${openReceipts(scope, dialect)}) receipt) places
-    where (place - 1) % ${size} = 0 order by ms`;
-  for await (const rows of snapshot.rows(sql)) {
-    for (const row of rows) {
-      cuts.add(Number(row.ms) + 1);
+  // Each span by itself: a planner that wants the order of time would read all that lies between two of them.
+  for (const { from: first, to } of openSpans(scope)) {
+    let from = first;
+    for (let isOver = false; !isOver; ) {
+      await pace();
+      const sql = endsOfParts(partOf(from, to), dialect, size);
+      const ends = await read((snapshot) => snapshot.few(sql));
+      for (const { ms } of ends) {
+        from = Number(ms) + 1;
+        cuts.add(from);
+      }
+      isOver = ends.reduce((sum, { receipts }) => sum + Number(receipts), 0) < size * partsAtOnce;
     }
   }
   return cuts.size > 1 ? [...cuts] : [];
 }
 
+/** The end of each of the first parts of a span, with the receipts in it. The index of their times has all that it reads. */
+const endsOfParts = (within: PartOfTime, dialect: Storage["dialect"], size: number): string => `
+  select max(ms) as ms, count(*) as receipts from (
+    select ${dialect === "postgresql" ? msOf.postgresql("settled_at") : msOf.sqlite("settled_at")} as ms,
+      (row_number() over (order by settled_at) - 1) / ${size} as part
+    from (
+      select settled_at from (${openReceipts(only(within), dialect)}) receipt
+      order by settled_at limit ${size * partsAtOnce}) first) parts
+  group by part order by part`;
+
 /** The parts that rules of a kind are proved in. Hours are whole in their part, which has all that is counted in them. */
 export function partsOf(kind: Rule["ofDay"], cuts: readonly number[]): readonly PartOfTime[] {
   if (kind === "receipts") {
-    return cuts.length === 0 ? [{}] : cuts.map((to, at) => ({ ...after(cuts[at - 1]), to }));
+    return cuts.length === 0 ? [{}] : partsBetween(cuts);
   }
   if (kind === "hours") {
-    const hours = cuts.filter((_, at) => (at + 1) % partsOfHours === 0).map((ms) => Math.floor(ms / hourMs) * hourMs);
+    const hours = atOnce(cuts).map((ms) => Math.floor(ms / hourMs) * hourMs);
     const ends = [...new Set(hours), undefined];
-    return ends.map((to, at) => ({ ...after(ends[at - 1]), ...(to !== undefined && { to }) }));
+    return ends.map((to, at) => partOf(ends[at - 1], to));
   }
   return [{}];
 }
 
-const after = (from: number | undefined): PartOfTime => (from === undefined ? {} : { from });
+/** The parts that end at cuts. `from`: the beginning of the first one, if it has any. */
+export const partsBetween = (cuts: readonly number[], from?: number): PartOfTime[] =>
+  cuts.map((to, at) => partOf(cuts[at - 1] ?? from, to));
+
+/** The cuts between as many parts as are read at once. */
+export const atOnce = (cuts: readonly number[]): number[] => cuts.filter((_, at) => (at + 1) % partsAtOnce === 0);
+
+const partOf = (from: number | undefined, to: number | undefined): PartOfTime => ({
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+});

@@ -8,7 +8,9 @@ import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { accountSums } from "./account-sums.ts";
 import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
+import { findDoubted, mostSums } from "./doubts.ts";
 import { partSize, partsOf, readCuts } from "./parts.ts";
+import type { Rule } from "./rules/reconcile-rules.ts";
 import { rulesOf } from "./rules/rules.ts";
 import { readScope } from "./scope.ts";
 import { addBrokenSeals, addDifferences } from "./seal-checks.ts";
@@ -45,16 +47,21 @@ export interface ProofOptions {
   readonly pace?: () => Promise<void>;
   /** Receipts that are proved at once, where not all of them are read again. */
   readonly size?: number;
+  /** Sums of receipts that are held at once. */
+  readonly most?: number;
 }
 
 /** With `all`: what is proved after the rules. */
 const sealedRule = "the receipts of a sealed day are those of its seal";
 const archiveRule = "an archive is the file that was written";
 
+/** What is proved together, of the same receipts: each kind reads them once, and one that reads none little. */
+const togetherWith = ({ ofDay, addends, name }: Rule): string => ofDay ?? (addends === undefined ? name : "slices");
+
 /**
  * Proves that each account and the total of all accounts add up (top-ups + grants = balance + spend + refunds + expired -
  * debt) and that every stored sum equals the rows that it sums up. Names the first rows that do not. Days that were
- * proved and sealed are believed, as long as no charge of theirs came later. Each rule is proved in a snapshot of its
+ * proved and sealed are believed, as long as no charge of theirs came later. Each rule is proved in snapshots of its
  * own, which running requests cannot disturb: no rule needs what another one read, and row versions that a snapshot
  * keeps make charges slow. A standby is read where one is near enough. Given the running core's ledger, also proves that
  * the core knows all money leased to it.
@@ -62,34 +69,37 @@ const archiveRule = "an archive is the file that was written";
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
-  { all = false, archives, onStep = () => {}, pace = async () => {}, size = partSize }: ProofOptions = {},
+  options: ProofOptions = {},
 ): Promise<ReconcileResponse> {
+  const { all = false, archives, onStep = () => {}, pace = async () => {}, size = partSize, most = mostSums } = options;
   const reading = new LongRead(storage);
   const { dialect } = reading;
-  // Rules about receipts read the same ones, and those about sums little: of few receipts, each kind is short enough for a snapshot.
-  const steps = [...Map.groupBy(rulesOf(dialect), ({ ofDay, name }) => (all ? name : (ofDay ?? name))).values()];
+  const steps = [...Map.groupBy(rulesOf(dialect), (rule) => (all ? rule.name : togetherWith(rule))).values()];
   const proved = steps.flat();
   const total = proved.length + (all ? 2 : 1);
   onStep({ done: 0, total, rule: wholeRule });
   const findings = ledger === undefined ? [] : await unknownSlices(ledger);
-  const inReading = <T>(read: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
+  const read = <T>(of: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
     const before = findings.length;
     return reading.attempt(() => {
       findings.length = before; // a read that broke off may have added some
-      return inSnapshot(reading, read);
+      return inSnapshot(reading, of);
     });
   };
-  const totals = await inReading(async (snapshot) => {
+  const totals = await read(async (snapshot) => {
     await addBrokenSeals(snapshot, findings);
     return addAccounts(snapshot, findings);
   });
-  const cuts = all
-    ? []
-    : await inReading(async (snapshot) => readCuts(snapshot, { scope: await readScope(snapshot, all), dialect, size }));
-  const parts = steps.flatMap((rules) =>
-    partsOf(rules[0]?.ofDay, cuts).map((within, at) => ({ rules, within, begun: at === 0 ? rules : [] })),
-  );
-  for (const { rules, within, begun } of parts) {
+  const reader = { dialect, read, pace };
+  const cuts = all ? [] : await readCuts(reader, await read((snapshot) => readScope(snapshot, all)), size);
+  const parts = steps.flatMap((rules) => {
+    const isSummed = cuts.length > 0 && rules.every(({ addends }) => addends !== undefined);
+    return partsOf(rules[0]?.ofDay, cuts).map((within, at) => ({
+      ...{ rules, within, isSummed },
+      begun: at === 0 ? rules : [],
+    }));
+  });
+  for (const { rules, within, isSummed, begun } of parts) {
     if (findings.length >= mostFindings) {
       break;
     }
@@ -97,20 +107,19 @@ export async function reconcile(
     for (const rule of begun) {
       onStep({ done: proved.indexOf(rule) + 1, total, rule: rule.name });
     }
-    await inReading(async (snapshot) => {
-      // A day that was sealed meanwhile, and whose receipts may have left, is no longer looked at.
-      const scope = { ...(await readScope(snapshot, all)), within };
-      await addBreaches(snapshot, rules, { scope, dialect }, findings);
-    });
+    const judged = isSummed ? await findDoubted(rules, within, { ...reader, size, cuts, most }) : rules;
+    if (judged.length > 0) {
+      await read(async (snapshot) => {
+        // A day that was sealed meanwhile, and whose receipts may have left, is no longer looked at.
+        const scope = { ...(await readScope(snapshot, all)), within };
+        await addBreaches(snapshot, judged, { scope, dialect }, findings);
+      });
+    }
   }
   if (all) {
     onStep({ done: total - 1, total, rule: sealedRule });
     await addDifferences(storage, reading, sealedRule, findings);
-    for (const { day, found } of (await archives?.findFaulty()) ?? []) {
-      findings.push(
-        finding(archiveRule, `receipt_archive ${day}`, `expected the file that was written, found ${found}`),
-      );
-    }
+    findings.push(...(await findFaulty(archives)));
   }
   return {
     $typeName: "tollgate.metering.v1.ReconcileResponse",
@@ -126,6 +135,13 @@ export async function reconcile(
     findings,
     ...(reading.asOf !== undefined && { asOf: timestampFromMs(reading.asOf) }),
   };
+}
+
+async function findFaulty(archives: ProofOptions["archives"]): Promise<ReconcileFinding[]> {
+  const faulty = (await archives?.findFaulty()) ?? [];
+  return faulty.map(({ day, found }) =>
+    finding(archiveRule, `receipt_archive ${day}`, `expected the file that was written, found ${found}`),
+  );
 }
 
 /** Checks the invariant for every account, and sums the accounts up exactly: their total may exceed 64 bits. */

@@ -24,6 +24,8 @@ export interface Scope {
   readonly sealed: readonly TimeSpan[];
   /** Looks only within this part. Absent: everywhere but in the sealed spans. */
   readonly within?: PartOfTime;
+  /** Looks at the receipts of this part alone; sums and hours stay those of `within`. Absent: of `within`, too. */
+  readonly receipts?: PartOfTime;
   /** Days whose last seal is not believed, from a day on. */
   readonly disbelieved: readonly number[];
   /** Whether sums of usage are looked at everywhere: they stay when receipts leave. */
@@ -31,7 +33,7 @@ export interface Scope {
 }
 
 /** The receipts of a span, and no seal. */
-export const only = (within: TimeSpan): Scope => ({ sealed: [], disbelieved: [], within });
+export const only = (within: PartOfTime): Scope => ({ sealed: [], disbelieved: [], within });
 
 /** Every receipt, and no seal. */
 export const everything: Scope = { sealed: [], disbelieved: [], allSums: true };
@@ -74,6 +76,7 @@ export function inScope(sql: string | ((isInScope: SlotCondition) => string), sc
   const { sealed, disbelieved, allSums = false } = scope;
   const spans = openSpans(scope);
   const isAll = areAll(spans);
+  const readsAll = areAll(receiptSpans(scope));
   const hours = isAll ? "" : ` where ${among(spans, "hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
   const isInScope: SlotCondition = (column, length, of = length) => {
     const first = (slot: number) => (slot * length) / of;
@@ -90,8 +93,8 @@ export function inScope(sql: string | ((isInScope: SlotCondition) => string), sc
   const none = sealed.length === 0 ? " where 1 = 0" : "";
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
   return `
-    with receipt as ${isAll ? "not " : ""}materialized (${openReceipts(scope, dialect)}),
-    line as ${isAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
+    with receipt as ${readsAll ? "not " : ""}materialized (${openReceipts(scope, dialect)}),
+    line as ${readsAll ? "not materialized (select * from usage_line)" : `materialized (${lines})`},
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
     ${nearSlices(allSums ? undefined : sealed.at(-1)?.to, dialect)},
@@ -107,13 +110,16 @@ const hourMs = 3_600_000;
  * would read all that are kept in it.
  */
 export function openReceipts(scope: Scope, dialect: Dialect): string {
-  const spans = openSpans(scope);
+  const spans = receiptSpans(scope);
   const condition = among(spans, "settled_at", (ms) => timeOf(dialect, ms));
   return `select * from usage${areAll(spans) ? "" : ` where ${condition}`}`;
 }
 
-/** The spans of a scope's receipts, in order. */
-function openSpans({ sealed, within }: Scope): PartOfTime[] {
+const receiptSpans = ({ receipts, ...scope }: Scope): PartOfTime[] =>
+  openSpans(receipts === undefined ? scope : { ...scope, within: receipts });
+
+/** The spans that a scope looks at, in order. */
+export function openSpans({ sealed, within }: Scope): PartOfTime[] {
   const { from: first = Number.NEGATIVE_INFINITY, to: end = Number.POSITIVE_INFINITY } = within ?? {};
   return outside(sealed).flatMap(({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }) => {
     const both = { from: Math.max(from, first), to: Math.min(to, end) };

@@ -1,5 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
@@ -15,8 +16,14 @@ const proveMs = 3_600_000;
 const proveAfterStartMs = 600_000;
 /** A rule may take longer than a lease lasts. */
 const renewMs = 5000;
-/** How many times its own time the proof of every hour leaves to requests. */
-export const shareLeft = 9;
+/** How many times its own time the proof of every hour leaves to requests: it takes a tenth of a processor at most. */
+const shareLeft = 9;
+/** A day whose proof would leave them more than this gets half a processor for the rest, so that the proof ends within its hour. */
+const mostLeftMs = 1_800_000;
+
+/** Begins the pace of a proof that nobody waits for. */
+export const beginPace = (clock: Pick<Clock, "monotonic" | "after">): (() => Promise<void>) =>
+  pacer(clock, shareLeft, mostLeftMs);
 
 interface Dependencies {
   readonly storage: Storage;

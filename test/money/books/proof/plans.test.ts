@@ -88,17 +88,22 @@ function comparisons(step: Step): string[] {
   return [...own, ...(step.Plans ?? []).flatMap(comparisons)].filter((join) => join !== "");
 }
 
-/** All receipts, those of open days, and those of a span. */
+const open: Scope = { sealed: [{ from: today - 30 * dayMs, to: today }], disbelieved: [5] };
+/** All receipts, those of open days, the newest of them, and those of a span. */
 const scopes: readonly Scope[] = [
   everything,
-  { sealed: [{ from: today - 30 * dayMs, to: today }], disbelieved: [5] },
+  open,
+  { ...open, receipts: { from: today + 1000 } },
   { sealed: [], disbelieved: [], within: { from: today - dayMs, to: today } },
 ];
 
 const queriesOf = (dialect: "postgresql" | "sqlite") => [
   accountSums,
   ...scopes.flatMap((scope) =>
-    rulesOf(dialect).map((rule) => `${inScope(rule.sql, scope, dialect)} order by 1 limit 100`),
+    rulesOf(dialect).flatMap(({ sql, addends }) => [
+      `${inScope(sql, scope, dialect)} order by 1 limit 100`,
+      ...(addends === undefined ? [] : [inScope(addends, scope, dialect)]),
+    ]),
   ),
 ];
 

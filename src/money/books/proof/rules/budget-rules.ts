@@ -1,4 +1,4 @@
-import type { Rule } from "./reconcile-rules.ts";
+import { type Rule, spentOfReceipts } from "./reconcile-rules.ts";
 
 /** The number of the month that a day is in. Days and months are counted since 1970. */
 export const monthOf = {
@@ -80,18 +80,11 @@ export const budgetRules: readonly Rule[] = [
         from near_budget budget) budgets
       where found <> expected`,
   },
-  {
-    name: "a budget's slice has spent what its receipts cost",
-    table: "budget_slice",
-    sql: `
-      select budget_slice.id as id, coalesce(receipts.amount, 0) as expected, spent as found
-      from near_budget_slice budget_slice left join (
-        select budget_slice_id, sum(cost) as amount from (
-          select budget_slice_id, cost from receipt where budget_slice_id is not null
-          union all select slice_id, cost from sealed_cost) costs group by budget_slice_id) receipts
-        on receipts.budget_slice_id = budget_slice.id
-      where spent <> coalesce(receipts.amount, 0)`,
-  },
+  spentOfReceipts(
+    "a budget's slice has spent what its receipts cost",
+    "budget_slice",
+    "select budget_slice_id as slice_id, cost from receipt where budget_slice_id is not null",
+  ),
   {
     name: "an open slice of a budget belongs to a core that lives or has just died",
     table: "budget_slice",

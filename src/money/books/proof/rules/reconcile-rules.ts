@@ -13,6 +13,12 @@ export interface Rule {
   readonly sql: string | ((isInScope: SlotCondition) => string);
   /** The parts of a day that keep it by themselves: a day is sealed once they all did. Absent: it is about all days. */
   readonly ofDay?: "receipts" | "hours" | "sums";
+  /**
+   * A query for what receipts in scope add to the sums that the rule compares, as id and amounts: whole numbers with a space
+   * between them, as in what it expects and finds. With it, the rule may be proved in parts. Absent: it reads no receipt,
+   * or each by itself.
+   */
+  readonly addends?: string;
   /** The database that the rule is for. Undefined: both. */
   readonly only?: "postgresql" | "sqlite";
 }
@@ -30,6 +36,19 @@ const sums = (name: string, table: string, id: string, column: string, children:
 /** The same for parents of which only near ones are looked at. */
 const nearSums = (name: string, table: string, column: string, children: string): Rule =>
   sums(name, table, "id", column, children, `near_${table}`);
+
+/** What a near slice has spent must be the cost of its receipts. `receipts`: a query for slice_id and cost, whatever their day. */
+export const spentOfReceipts = (name: string, table: string, receipts: string): Rule => ({
+  ...nearSums(
+    name,
+    table,
+    `${table}.spent`,
+    `select slice_id as id, sum(cost) as amount from (
+       ${receipts} union all select slice_id, cost from sealed_cost) costs group by slice_id`,
+  ),
+  addends: `
+    select cast(slice_id as text) as id, cast(sum(cost) as text) as amounts from (${receipts}) costs group by slice_id`,
+});
 
 /** The column of a run's receipt must be the sum over the receipt's lines. */
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
@@ -96,14 +115,7 @@ export const rules: readonly Rule[] = [
     "lot.leased",
     "select lot_id as id, sum(granted) as amount from slice where open group by lot_id",
   ),
-  nearSums(
-    "a slice has spent what its receipt lines say",
-    "slice",
-    "slice.spent",
-    `select id, sum(amount) as amount from (
-       select slice_id as id, cost as amount from line
-       union all select slice_id, cost from sealed_cost) receipts group by id`,
-  ),
+  spentOfReceipts("a slice has spent what its receipt lines say", "slice", "select slice_id, cost from line"),
   receipts("a receipt costs what its lines say and what is owed", "receipt.cost - receipt.shortfall", "cost"),
   receipts(
     "a receipt that nothing is owed for has its tokens in its lines",

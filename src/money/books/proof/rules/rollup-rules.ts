@@ -5,8 +5,11 @@ import type { Rule } from "./reconcile-rules.ts";
 
 const sides = ["expected", "found"] as const;
 
-/** The sums of one side as the text that a finding shows. */
-const told = (side: string) => sumNames.map((name) => `cast(${side}_${name} as text)`).join(" || ' ' || ");
+/** Columns as the text that a finding shows. */
+const inWords = (columns: readonly string[]) => columns.map((name) => `cast(${name} as text)`).join(" || ' ' || ");
+
+/** The sums of one side, likewise. */
+const told = (side: string) => inWords(sumNames.map((name) => `${side}_${name}`));
 
 /** The sums of one side: rows of the other side count as 0. */
 const ofSide = (side: string) =>
@@ -17,7 +20,7 @@ const ofSide = (side: string) =>
  * joined: SQLite compares every row with every other one in a full join.
  */
 const same = (
-  rule: Pick<Rule, "name" | "only" | "ofDay"> & { readonly table?: string },
+  rule: Pick<Rule, "name" | "only" | "ofDay" | "addends"> & { readonly table?: string },
   keys: readonly string[],
   expected: (isInScope: SlotCondition) => string,
   found: (isInScope: SlotCondition) => string,
@@ -30,7 +33,7 @@ const same = (
     ofDay: "sums",
     ...rule,
     sql: (isInScope) => `
-      select ${keys.map((name) => `cast(${name} as text)`).join(" || ' ' || ")} as id,
+      select ${inWords(keys)} as id,
         ${told("expected")} as expected, ${told("found")} as found
       from (
         select ${key}, ${sides.flatMap(ofSide).join(", ")}
@@ -44,7 +47,7 @@ const hourRollups = (accounts: "=" | "<>") => (isInScope: SlotCondition) =>
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = 'hour' and account_id ${accounts} '${allAccounts}' and (${isInScope("slot", 1)})`;
 
-const receipts = (dialect: "sqlite" | "postgresql") => () => {
+const receipts = (dialect: "sqlite" | "postgresql"): string => {
   const hour = hourOf[dialect]("settled_at");
   return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from receipt
     group by account_id, ${hour}, key_id, model`;
@@ -96,9 +99,12 @@ const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
 export const rollupRules: readonly Rule[] = [
   ...(["sqlite", "postgresql"] as const).map((only) =>
     same(
-      { name: "the usage of an hour is that of its receipts", only, ofDay: "hours" },
+      {
+        ...{ name: "the usage of an hour is that of its receipts", only, ofDay: "hours" },
+        addends: `select ${inWords(hourKeys)} as id, ${inWords(sumNames)} as amounts from (${receipts(only)}) hours`,
+      },
       hourKeys,
-      receipts(only),
+      () => receipts(only),
       () => "select * from counted_hour",
     ),
   ),
