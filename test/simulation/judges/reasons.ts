@@ -1,4 +1,5 @@
 import type { Run } from "../cores/run.ts";
+import type { Worth } from "../cores/traffic.ts";
 import type { World } from "../world.ts";
 import { cameBefore } from "./came-before.ts";
 
@@ -10,8 +11,8 @@ const underWayMs = 3000;
 const patienceMs = 1900;
 
 /**
- * Judges that refusals tell the truth: nothing is told as spent beside money for two such requests, held by others or not,
- * and nobody is told that money is held before the time to wait is over. Only for a world that works.
+ * Judges that refusals tell the truth: nothing is told as spent beside twice the least that such a request needs, held by
+ * others or not, and nobody is told that money is held before the time to wait is over. Only for a world that works.
  */
 export class ReasonJudge {
   readonly #world: World;
@@ -25,15 +26,15 @@ export class ReasonJudge {
     this.#from = world.traffic.runs.length;
   }
 
-  /** Call it for each request that is refused. `worst`: the most that it may cost. */
-  refused(run: Run, worst: number): void {
+  /** Call it for each request that is refused. */
+  refused(run: Run, { least }: Worth): void {
     if (this.#world.traffic.runs.indexOf(run, this.#from) < 0) {
       return;
     }
     if (run.refusal === "BALANCE_EXHAUSTED") {
-      this.#note(run, worst, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
+      this.#note(run, least, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
     } else if (run.refusal === "BUDGET_EXHAUSTED" && run.budget?.period === "total") {
-      this.#note(run, worst, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
+      this.#note(run, least, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
     }
   }
 
@@ -54,10 +55,10 @@ export class ReasonJudge {
     }
   }
 
-  #note({ requestId, refusal }: Run, worst: number, left: number): void {
-    if (left >= 2 * worst) {
+  #note({ requestId, refusal }: Run, least: number, left: number): void {
+    if (left >= 2 * least) {
       this.#untrue++;
-      this.#last = `${requestId}: ${refusal} of ${worst} beside ${left}`;
+      this.#last = `${requestId}: ${refusal} of ${least} beside ${left}`;
     }
   }
 
