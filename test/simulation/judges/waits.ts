@@ -8,30 +8,29 @@ const wokenMs = 100;
 
 /**
  * Judges that who waits for money is woken when some becomes free: nobody is let in with all that it wants at the end of its
- * patience, and nothing became free just before. Only for SQLite: where cores share a database they also look by themselves.
+ * patience, and nothing became free, and nobody before it left, just then. Only for SQLite: where cores share a database they
+ * also look by themselves.
  */
 export function judgeWaits({ traffic, operators, history, isSqlite }: World): void {
-  const runs = Map.groupBy(isSqlite ? traffic.runs : [], ({ accountId }) => accountId);
-  for (const [accountId, mine] of runs) {
+  for (const run of isSqlite ? traffic.runs : []) {
+    const { requestId, accountId, process, hold, admitted, tokenBound, enteredAt = 0, answeredAt = 0 } = run;
+    const isWhole = hold !== undefined && admitted.inputTokens + admitted.outputTokens === tokenBound;
+    if (!isWhole || answeredAt - enteredAt < patienceMs || process.wakesAt >= enteredAt) {
+      continue;
+    }
+    const others = traffic.runs.filter((one) => one !== run && one.accountId === accountId);
     const ends = operators.deeds.filter((deed) => deed.accountId === accountId).map(({ endsAt }) => endsAt);
-    const moments = [...ends, ...mine.flatMap(momentsOf)].sort((a, b) => a - b);
-    for (const { requestId, hold, admitted, tokenBound, enteredAt = 0, answeredAt = 0, process } of mine) {
-      const isWhole = hold !== undefined && admitted.inputTokens + admitted.outputTokens === tokenBound;
-      const last = moments.findLast((at) => at < answeredAt) ?? Number.POSITIVE_INFINITY;
-      if (
-        isWhole &&
-        answeredAt - enteredAt >= patienceMs &&
-        last < answeredAt - wokenMs &&
-        process.wakesAt < enteredAt
-      ) {
-        const ms = Math.round(answeredAt - last);
-        history.violation("answers", `${requestId} was let in ${ms} ms after it had what it waited for`);
-      }
+    const moments = [...ends, ...others.flatMap(momentsOf)];
+    if (!moments.some((at) => at <= answeredAt && at >= answeredAt - wokenMs)) {
+      history.violation(
+        "answers",
+        `${requestId} was let in at the end of its patience, long after it had what it waited for`,
+      );
     }
   }
 }
 
-/** When a request may have freed money. */
+/** When a request may have freed money, or left its place. */
 function momentsOf({ counted, settledAt, answeredAt }: Run): number[] {
   return [...counted.map(({ at }) => at), settledAt, answeredAt].filter((at) => at !== undefined);
 }
