@@ -164,13 +164,13 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const worksSince = timeline.now;
   const refusals = new RefusalJudge(world);
   const reasons = new ReasonJudge(world);
-  traffic.onAdmitted = (run, worth) => {
+  traffic.onAdmitted = (run, worst) => {
     judgeAdmitted(run);
-    refusals.admitted(run, worth);
+    refusals.admitted(run, worst);
   };
-  traffic.onRefused = (run, worth) => {
-    refusals.refused(run, worth);
-    reasons.refused(run, worth);
+  traffic.onRefused = (run, worst) => {
+    refusals.refused(run, worst);
+    reasons.refused(run);
   };
   await live(world, looking, requests, healedAt + healthyMs);
   traffic.stop();

@@ -22,17 +22,6 @@ export interface EngineFaults {
   nonsense: number;
 }
 
-/** What a request may cost, at the highest prices so far. */
-export interface Worth {
-  /** All that it wants. */
-  readonly worst: number;
-  /** The least for which it must be let in: its prompt with a token of the answer, and 64 tokens. */
-  readonly least: number;
-}
-
-/** A balance that cannot pay so many tokens is spent. */
-export const leastTokens = 64;
-
 const dayMs = 86_400_000;
 
 /** Sends requests to the serving cores, and simulates the engines that answer them. */
@@ -48,10 +37,10 @@ export class Traffic {
   readonly #customers: readonly Customer[];
   /** Undefined: keys are never looked up. */
   keys: Keys | undefined;
-  /** Called with each refusal for lack of money. */
-  onRefused: (run: Run, worth: Worth) => void = () => {};
-  /** Called with each admitted request, before its engine has it. */
-  onAdmitted: (run: Run, worth: Worth) => void = () => {};
+  /** Called with each refusal, and the most that the request may cost at the highest prices so far. */
+  onRefused: (run: Run, worst: number) => void = () => {};
+  /** The same for each admitted request, before its engine has it. */
+  onAdmitted: (run: Run, worst: number) => void = () => {};
   /** Draws which earlier requests are asked again. Undefined: none is. */
   readonly #again: Dice | undefined;
   /** Draws who uses the service. Undefined: requests do not say. */
@@ -187,11 +176,11 @@ export class Traffic {
       if (run.refusal === "UNSPECIFIED" && !isUnreachable(error)) {
         this.#history.violation("reasons", `a request was refused without a reason: ${(error as Error).stack}`);
       }
-      this.onRefused(run, this.#worthOf(run, wanted));
+      this.onRefused(run, this.#worstOf(run, wanted));
       return;
     }
     run.answeredAt = this.#timeline.now;
-    this.onAdmitted(run, this.#worthOf(run, wanted));
+    this.onAdmitted(run, this.#worstOf(run, wanted));
     run.state = "held";
     life.process.requests++;
     run.terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
@@ -206,11 +195,9 @@ export class Traffic {
     this.#generate(run, life, exact, leave);
   }
 
-  #worthOf({ model }: Run, { inputTokens, outputTokens }: ChargedTokens): Worth {
+  #worstOf({ model }: Run, { inputTokens, outputTokens }: ChargedTokens): number {
     const { input, output } = this.dearest.get(model) ?? { input: 0, output: 0 };
-    const worst = inputTokens * input + outputTokens * output;
-    const short = Math.max(leastTokens * Math.max(input, output), inputTokens * input + output);
-    return { worst, least: outputTokens === 0 ? worst : Math.min(worst, short) };
+    return inputTokens * input + outputTokens * output;
   }
 
   /** Settles what a request says of who uses the service, as the core's inference service does. */

@@ -1,10 +1,10 @@
 import { lookAgainMs } from "#src/money/ledger/refill/intervals.ts";
 import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import type { Run } from "../cores/run.ts";
-import { leastTokens, type Worth } from "../cores/traffic.ts";
 import type { World } from "../world.ts";
 import { cameBefore } from "./came-before.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
+import { leastTokens } from "./reasons.ts";
 
 /** Milliseconds. Limits count the last minute, and machines' clocks run up to a thousandth too fast. */
 const windowMs = 59_900;
@@ -117,14 +117,14 @@ export class RefusalJudge {
   }
 
   /** Call it for each request that is refused. */
-  refused(run: Run, { worst }: Worth): void {
+  refused(run: Run, worst: number): void {
     if (/^BALANCE_/.test(run.refusal ?? "")) {
       this.#look(run, worst, foundMs);
     }
   }
 
   /** Call it for each request that is let in. One with a budget may have waited for that. */
-  admitted(run: Run, { worst }: Worth): void {
+  admitted(run: Run, worst: number): void {
     const waitedMs = (run.answeredAt ?? 0) - (run.enteredAt ?? 0);
     if (run.budget === undefined && waitedMs >= longMs) {
       this.#look(run, worst, waitedMs);

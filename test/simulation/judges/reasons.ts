@@ -1,5 +1,4 @@
 import type { Run } from "../cores/run.ts";
-import type { Worth } from "../cores/traffic.ts";
 import type { World } from "../world.ts";
 import { cameBefore } from "./came-before.ts";
 
@@ -9,6 +8,9 @@ const mostUntrue = 0.001;
 const underWayMs = 3000;
 /** The time that a request waits for money that others hold, less what clocks run fast. */
 const patienceMs = 1900;
+
+/** A balance that cannot pay so many tokens is spent. */
+export const leastTokens = 64;
 
 /**
  * Judges that refusals tell the truth: nothing is told as spent beside twice the least that such a request needs, held by
@@ -27,14 +29,14 @@ export class ReasonJudge {
   }
 
   /** Call it for each request that is refused. */
-  refused(run: Run, { least }: Worth): void {
+  refused(run: Run): void {
     if (this.#world.traffic.runs.indexOf(run, this.#from) < 0) {
       return;
     }
     if (run.refusal === "BALANCE_EXHAUSTED") {
-      this.#note(run, least, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
+      this.#note(run, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
     } else if (run.refusal === "BUDGET_EXHAUSTED" && run.budget?.period === "total") {
-      this.#note(run, least, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
+      this.#note(run, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
     }
   }
 
@@ -55,11 +57,28 @@ export class ReasonJudge {
     }
   }
 
-  #note({ requestId, refusal }: Run, least: number, left: number): void {
+  #note(run: Run, left: number): void {
+    const least = this.#leastOf(run);
     if (left >= 2 * least) {
       this.#untrue++;
-      this.#last = `${requestId}: ${refusal} of ${least} beside ${left}`;
+      this.#last = `${run.requestId}: ${run.refusal} of ${least} beside ${left}`;
     }
+  }
+
+  /** The least with which a request is let in: money for 64 tokens, and for its prompt and one of its answer. */
+  #leastOf({ accountId, model, admitted: { inputTokens, outputTokens } }: Run): number {
+    const { input = 0, output = 0 } =
+      this.#world.server.tables.get<{ input: number; output: number }>(
+        `select max(price.input) as input, max(price.output) as output
+         from (select distinct price_version_id as of from lot where account_id = ?1) lists
+         join price on price.model = ?2 and price.version_id = coalesce(
+           (select max(version_id) from price one where one.model = ?2 and version_id <= lists.of),
+           (select min(version_id) from price one where one.model = ?2 and version_id > lists.of))`,
+        ...[accountId, model],
+      ) ?? {};
+    const worst = inputTokens * input + outputTokens * output;
+    const short = Math.max(leastTokens * Math.max(input, output), inputTokens * input + output);
+    return outputTokens === 0 ? worst : Math.min(worst, short);
   }
 
   /** What an account has, leased or not. Nothing while it owes something. */
