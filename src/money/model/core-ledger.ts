@@ -12,8 +12,6 @@ export interface BudgetPart {
   readonly limit: PicoUsd;
   /** Leased and not spent, held or not. */
   readonly available: PicoUsd;
-  /** Of that, what a new request may hold. Below zero after an engine exceeded its cap, or after the slice was lost. */
-  readonly free: PicoUsd;
   /** Whether nothing is held and no charge is on its way to the store. */
   readonly idle: boolean;
 }

@@ -7,8 +7,8 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   {
     name: "what is charged is not taken off the budget",
     file: "ledger/budget/budget-wallet.ts",
-    find: "    this.#available = Math.max(0, this.#available - cost);\n    this.#uncommitted++;",
-    replace: "    this.#uncommitted++;",
+    find: "    this.#available = Math.max(0, this.#available - cost);\n    this.#overdue",
+    replace: "    this.#overdue",
     breaks: together,
     tests: ["ledger/budget/budget-wallet", "ledger/budget/budgets"],
     isShort: true,
@@ -68,10 +68,19 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   {
     name: "a lowered limit is not heard of",
     file: "ledger/budget/cached-budget.ts",
-    find: "    this.wallet.limit = limit;\n    this.doubt();",
-    replace: "    this.doubt();",
+    find: "      this.wallet.setLimit(limit);\n      this.doubt();",
+    replace: "      this.doubt();",
     breaks: "It calls in whatever other cores have leased beyond the rest.",
     tests: ["ledger/budget/budgets", "ledger/budget/shared-budgets"],
+  },
+  {
+    name: "what requests held under a higher limit is let go to others",
+    file: "ledger/budget/budget-wallet.ts",
+    find: "    this.#overdue += before;\n",
+    replace: "",
+    breaks: "what running requests hold of that, and do not spend, goes back",
+    tests: ["ledger/budget/budgets"],
+    worlds: [], // limits rise and fall in worlds, and no judge knows who held what when one fell
   },
   {
     name: "a core that comes back spends the budgets that others have spent",

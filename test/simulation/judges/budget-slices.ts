@@ -54,9 +54,9 @@ export class BudgetSliceJudge {
       for (const part of life.money.ledger.budgets()) {
         const stored = left.get(part.sliceId) ?? 0;
         left.delete(part.sliceId);
-        if (part.available !== stored || part.free !== stored || !part.idle || !this.#hasLimit(life, part)) {
-          const { budgetId, available, free, idle, limit } = part;
-          const told = JSON.stringify({ available, free, idle, limit });
+        if (part.available !== stored || !part.idle || !this.#hasLimit(life, part)) {
+          const { budgetId, available, idle, limit } = part;
+          const told = JSON.stringify({ available, idle, limit });
           history.violation("wallets", `${name} has ${told} of budget ${budgetId}, and ${stored} in its slice`);
         }
       }
