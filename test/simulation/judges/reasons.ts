@@ -65,15 +65,21 @@ export class ReasonJudge {
     }
   }
 
-  /** The least with which a request is let in: money for 64 tokens, and for its prompt and one of its answer. */
+  /**
+   * The least with which a request is let in: money for 64 tokens, and for its prompt and one of its answer, at the highest
+   * prices that its account's credits may have, and those of today.
+   */
   #leastOf({ accountId, model, admitted: { inputTokens, outputTokens } }: Run): number {
     const { input = 0, output = 0 } =
       this.#world.server.tables.get<{ input: number; output: number }>(
-        `select max(price.input) as input, max(price.output) as output
-         from (select distinct price_version_id as of from lot where account_id = ?1) lists
-         join price on price.model = ?2 and price.version_id = coalesce(
-           (select max(version_id) from price one where one.model = ?2 and version_id <= lists.of),
-           (select min(version_id) from price one where one.model = ?2 and version_id > lists.of))`,
+        `select max(input) as input, max(output) as output from (
+           select price.input, price.output
+           from (select price_version_id as of from lot where account_id = ?1 union select max(id) from price_version) lists
+           join price on price.model = ?2 and price.version_id = coalesce(
+             (select max(version_id) from price one where one.model = ?2 and version_id <= lists.of),
+             (select min(version_id) from price one where one.model = ?2 and version_id > lists.of))
+           union all select own_price.input, own_price.output from own_price
+           join own_prices on own_prices.id = own_prices_id where account_id = ?1 and model = ?2)`,
         ...[accountId, model],
       ) ?? {};
     const worst = inputTokens * input + outputTokens * output;
