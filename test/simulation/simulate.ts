@@ -14,6 +14,7 @@ import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeKeys } from "./judges/keys.ts";
 import { judgeLabels } from "./judges/labels.ts";
+import { judgeLetIn } from "./judges/let-in.ts";
 import { judgeLetters, judgeRemade } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
@@ -125,9 +126,11 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const { timeline, dice, machines, traffic, operators, terms, keys, history } = world;
   const judgeAdmission = judgeAdmissions(world);
   const judgeKey = judgeKeys(world);
+  const judgeIn = judgeLetIn(world);
   const identities = new IdentityJudge(world);
   const judgeAdmitted = (run: Run) => {
     judgeAdmission(run);
+    judgeIn(run);
     judgeKey(run);
     identities.look(run);
   };

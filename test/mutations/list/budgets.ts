@@ -158,6 +158,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "return Math.max(now, startsAt, Math.min(endsAt, 0));",
     breaks: "its receipt has the last moment of that day",
     tests: ["model/budget-window", "ledger/budget/budgets", "ledger/budget/shared-budgets"],
+    worlds: ["night"],
     isShort: true,
   },
   {
@@ -167,6 +168,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "const week = Math.floor((day + 4) / 7);",
     breaks: "a week (from Monday)",
     tests: ["model/budget-window"],
+    worlds: [], // no world lives past a Sunday
     isShort: true,
   },
   {
@@ -193,5 +195,6 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "Math.min(now, entry.settleBy ?? now)",
     breaks: "its first moment, where a clock was turned back meanwhile, also after a",
     tests: ["ledger/budget/lost-budgets"],
+    worlds: ["clocks", "plain"],
   },
 ]);

@@ -4,7 +4,6 @@ import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 import { cameBefore } from "./came-before.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
-import { leastTokens } from "./reasons.ts";
 
 /** Milliseconds. Limits count the last minute, and machines' clocks run up to a thousandth too fast. */
 const windowMs = 59_900;
@@ -12,19 +11,11 @@ const windowMs = 59_900;
 /**
  * Returns the judge of admitted requests whose account has no money: no lot has anything left, leased or not. Money that is spent but
  * not stored yet is still in the lots, so that no request is judged wrongly. Like the SpendingJudge, only for worlds
- * whose database loses nothing. Who is let in with fewer tokens than it wants has money for 64.
+ * whose database loses nothing.
  */
 export function judgeAdmissions(world: World): (run: Run) => void {
   const { server, history } = world;
-  return ({ requestId, accountId, machine, hold, admitted: wanted }) => {
-    const { inputTokens = 0, outputTokens = wanted.outputTokens } = hold ?? {};
-    if (outputTokens < wanted.outputTokens && inputTokens + outputTokens < leastTokens) {
-      const told = `${inputTokens} + ${outputTokens} tokens`;
-      history.violation(
-        "admissions",
-        `${requestId} on ${machine} was let in for ${told}, beside less than a spent balance`,
-      );
-    }
+  return ({ requestId, accountId, machine }) => {
     const [found] = server.tables.all<{ left: number }>(
       `select (select coalesce(sum(granted - spent - refunded - expired), 0) from lot where account_id = ?1)
          - (select coalesce(sum(spent), 0) from slice where account_id = ?1 and open) as left
