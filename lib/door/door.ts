@@ -1,6 +1,7 @@
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { RefusalLines } from "../errors/refusal-lines.ts";
 import { systemRandom } from "../ids/random.ts";
 import { isRequestId, newRequestId } from "../ids/request-id.ts";
 import { listen } from "../net/listen.ts";
@@ -14,7 +15,6 @@ import { NetworkCounts } from "./counts/network-counts.ts";
 import { Pace } from "./counts/pace.ts";
 import { unwantedBytesPerSecond } from "./drain.ts";
 import { NetworkTurns } from "./network-turns.ts";
-import type { RefusalLines } from "./refusal-lines.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
 export const defaultLimits: ConnectionLimits = {

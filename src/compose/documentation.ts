@@ -1,6 +1,6 @@
 import { Door } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
-import { refusalLines } from "#lib/door/refusal-lines.ts";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { readPackagedFolder } from "#lib/files/assets.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { createSite } from "../../facades/documentation/site.ts";

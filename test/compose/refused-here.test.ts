@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Registry } from "prom-client";
 import { type ListenerName, listenerNames } from "#lib/door/bounds.ts";
 import { Door } from "#lib/door/door.ts";
-import { refusalLines } from "#lib/door/refusal-lines.ts";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { startAdminServer } from "#src/telemetry/admin-server.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { listeners } from "./door-listeners.ts";

@@ -1,4 +1,4 @@
-import { refusalLines } from "#lib/door/refusal-lines.ts";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { reasonOfStatus } from "#lib/errors/surface-refusals.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
-import { refusalLines } from "#lib/door/refusal-lines.ts";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import type { Logger } from "#lib/logger.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
