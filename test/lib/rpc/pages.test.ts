@@ -32,16 +32,15 @@ test.each([0, 1, 2, 3, 999, 1000, 1001, 2500])("all of %d entries are read, each
 
 test("a page that ends early is followed by one that begins where it says, else after its last entry", async () => {
   const cut = async (entries: readonly string[], after?: string) => {
-    const page = await readPage("names", { pageSize: 2, pageToken: "" }, () => new CutPage(entries, after), self);
+    const page = await readPage("names", { pageSize: 2, pageToken: "" }, async () => new CutPage(entries, after), self);
     const { nextPageToken: pageToken } = page;
-    const next =
-      pageToken && (await readPage("names", { pageSize: 2, pageToken }, (start) => [start.after ?? ""], self));
-    return [page.entries, next && next.entries];
+    const next = await readPage("names", { pageSize: 2, pageToken }, ({ after = "none" }) => [after], self);
+    return [page.entries, pageToken !== "", next.entries];
   };
-  expect(await cut([], "b")).toEqual([[], ["b"]]);
-  expect(await cut(["a"], "b")).toEqual([["a"], ["b"]]);
-  expect(await cut(["a"])).toEqual([["a"], ["a"]]);
-  expect(await cut([])).toEqual([[], ""]);
+  expect(await cut([], "b")).toEqual([[], true, ["b"]]);
+  expect(await cut(["a"], "b")).toEqual([["a"], true, ["b"]]);
+  expect(await cut(["a"])).toEqual([["a"], true, ["a"]]);
+  expect(await cut([])).toEqual([[], false, ["none"]]);
 });
 
 test("an entry that comes or goes elsewhere moves no other to another page", async () => {
