@@ -1,5 +1,9 @@
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { RefusalLines } from "../errors/refusal-lines.ts";
+import { systemRandom } from "../ids/random.ts";
+import { isRequestId, newRequestId } from "../ids/request-id.ts";
 import { UnreadAnswers } from "../net/unread-answers.ts";
 import { boundToMemory } from "../overload/memory.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
@@ -40,8 +44,21 @@ export interface DoorOptions {
   readonly unreadBytes?: number;
   /** The most calls of one payer that may run at once. */
   readonly callsPerPayer?: number;
+  /** Writes lines of requests that are refused before anything that writes lines hears of them. Default: none are written. */
+  readonly lines?: RefusalLines;
   /** Called with each client that is refused or cut off to keep room for others. */
   readonly onRefused?: (listener: ListenerName, bound: BoundName) => void;
+}
+
+/** A request that is refused before anything that writes lines hears of it. */
+export interface RefusedHere {
+  /** The id that its caller gave it. */
+  readonly given: unknown;
+  readonly reason: Reason;
+  /** The HTTP status of the answer. Absent: it has none of its own. */
+  readonly status?: number;
+  /** The network of its client. */
+  readonly address: string;
 }
 
 /** The way into one listener: nothing of this program listens without one. It bounds what clients may cost. */
@@ -66,10 +83,12 @@ export class Door {
   readonly #calls = new NetworkCounts();
   readonly #callsPerPayer: number;
   readonly #isTrustedProxy: (address: string) => boolean;
+  readonly #lines: RefusalLines;
   readonly #onRefused: (listener: ListenerName, bound: BoundName) => void;
 
   constructor(options: DoorOptions) {
-    const { listener, limits, isTrustedProxy = () => false, clock = systemClock, onRefused = () => {} } = options;
+    const { listener, limits, isTrustedProxy = () => false, clock = systemClock } = options;
+    const { onRefused = () => {}, lines = () => false } = options;
     this.name = listener;
     this.clock = clock;
     this.#arriving = new NetworkTurns(options.nextTurn);
@@ -79,6 +98,7 @@ export class Door {
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);
     this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
     this.#onRefused = onRefused;
+    this.#lines = lines;
     this.#isTrustedProxy = isTrustedProxy;
     this.unread = new UnreadAnswers(boundToMemory(options.unreadBytes ?? usualUnreadBytes, "machine"), clock, () =>
       this.refused("slow_reader"),
@@ -88,6 +108,16 @@ export class Door {
 
   /** A client is refused or cut off. */
   readonly refused = (bound: BoundName): void => this.#onRefused(this.name, bound);
+
+  /**
+   * Gives a request that is refused here an id, its caller's own where that can be one, and writes its line under it.
+   * Returns it, for the answer.
+   */
+  nameRefusal({ given, reason, ...where }: RefusedHere): string {
+    const requestId = isRequestId(given) ? given : newRequestId(systemRandom);
+    this.#lines(requestId, reason, where);
+    return requestId;
+  }
 
   /** Counts a call for who pays for it, an account or a network. Undefined: that has too many. Else call it at the end. */
   begin(payer: string): (() => void) | undefined {

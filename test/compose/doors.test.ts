@@ -2,65 +2,14 @@ import { globSync, readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Registry } from "prom-client";
 import { type BoundName, boundNames, type ListenerName, listenerNames } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
-import { startHttpServer } from "#lib/door/http-server.ts";
-import { createStripeWebhook } from "#src/checkout/webhook.ts";
-import { startAdminServer } from "#src/telemetry/admin-server.ts";
-import { createHealth } from "#src/wire/grpc/server/health.ts";
-import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
-import { startHttpListener } from "#src/wire/grpc/server/http/http-listener.ts";
-import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
-import { createSite } from "../../facades/documentation/site.ts";
-import type { StaticFiles } from "../../facades/http/site/static-files.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { eventually } from "../support/eventually.ts";
-import { errorLogger } from "../support/loggers.ts";
 import { pause } from "../support/pause.ts";
+import { listeners } from "./door-listeners.ts";
 
 // Every listener has every bound: walked over the real wire, and compared with the table of docs/operations.md.
-
-const address = "127.0.0.1:0";
-const services = { services: [createHealth([]).registration], interceptors: [] };
-const pages: StaticFiles = new Map([["index.html", Buffer.from("<p>")]]);
-const httpWith = (door: Door) =>
-  startHttpServer(({ url }, response) => response.writeHead(url === "/nowhere" ? 404 : 200).end(), address, {
-    door,
-    setting: "listen.http",
-  }).then((server) => ({ address: server.address, stop: () => server.close(0) }));
-
-const listeners: Readonly<Record<ListenerName, (door: Door) => Promise<{ address: string; stop(): Promise<void> }>>> = {
-  public: httpWith,
-  console: httpWith,
-  docs: (door) =>
-    startHttpServer(createSite(pages), address, { door, setting: "--listen" }).then((server) => ({
-      address: server.address,
-      stop: () => server.close(0),
-    })),
-  async connect(door) {
-    const server = await startConnectServer({ ...services, address, door });
-    return { address: server.address, stop: () => server.stop(0) };
-  },
-  async grpc(door) {
-    const server = await startGrpcServer({ ...services, address, door });
-    return { address: server.address, stop: () => server.stop(0) };
-  },
-  async payments(door) {
-    const webhook = createStripeWebhook({
-      readEvent: () => undefined,
-      events: { handle: async () => ({ outcome: "ignored", detail: "", namesAccount: false }) },
-      observe() {},
-      logger: errorLogger,
-    });
-    const server = await startHttpListener({ address, setting: "listen.webhooks", handler: webhook(door), door });
-    return { address: server.address, stop: () => server.stop(0) };
-  },
-  async admin(door) {
-    const server = await startAdminServer(address, new Registry(), { ready: true }, undefined, door);
-    return { address: server.address, stop: () => server.close() };
-  },
-};
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

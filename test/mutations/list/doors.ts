@@ -123,8 +123,8 @@ export const doorMutations: readonly Mutation[] = [
   without("refusals", {
     of: "over HTTP",
     file: "lib/door/paced-response.ts",
-    find: 'return isRefusal ? "refusals" : otherwise;',
-    replace: "return isRefusal ? undefined : otherwise;",
+    find: 'return isRefusal(status) ? "refusals" : otherwise;',
+    replace: "return isRefusal(status) ? undefined : otherwise;",
     breaks: refusals,
     tests: ["test/lib/door/paced-response.test.ts", walked, program],
   }),
