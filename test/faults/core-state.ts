@@ -22,7 +22,9 @@ export async function describeCore({ addresses, log }: Tollgate, database: Postg
     sessions,
   };
   const answers = Object.entries(parts).map(async ([name, ask]) => {
-    const answer = await Promise.try(ask).catch((error: unknown) => error);
+    const answer = await Promise.resolve()
+      .then(ask)
+      .catch((error: unknown) => error);
     return `${name}: ${inspect(answer, { depth: 5, maxArrayLength: 100 })}`;
   });
   return (await Promise.all(answers)).join("\n");
