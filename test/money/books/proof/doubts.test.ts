@@ -209,10 +209,10 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test.each([
-    [1, "is judged by one query"],
-    [11, "is judged by one query"],
-    [25, "fits, where their parts were read"],
-  ])("what receipts change that come late, after %i parts, %s", async (parts, how) => {
+    [1, "leave the judgement to one query"],
+    [11, "leave the judgement to one query"],
+    [25, "change nothing, since their parts were read"],
+  ])("receipts that come late, after %i parts, %s", async (parts, how) => {
     const { comeLate, proveBeside, close } = await live(dialect);
     const late = [27, 22, 12, 3];
     const { findings, readings } = await proveBeside(async () => {
