@@ -1,6 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { systemRandom } from "#lib/ids/random.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
+import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { createClient } from "#lib/rpc/client.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { renderHome } from "../http/site/home.ts";
@@ -123,6 +126,7 @@ export function createConsole(parts: Dependencies): RequestListener {
   }
 
   return (request, response) => {
+    request.headers[requestIdHeader] = newRequestId(systemRandom); // by which the core and the log know it, too
     setSecurityHeaders(response, readReach(request, parts));
     serve(request, response).catch((error: unknown) => {
       if (ConnectError.from(error).code === Code.ResourceExhausted && !response.headersSent) {

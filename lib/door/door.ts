@@ -1,6 +1,9 @@
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { listen } from "../net/listen.ts";
+import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { RefusalLines } from "../errors/refusal-lines.ts";
+import { systemRandom } from "../ids/random.ts";
+import { isRequestId, newRequestId } from "../ids/request-id.ts";
 import { UnreadAnswers } from "../net/unread-answers.ts";
 import { boundToMemory } from "../overload/memory.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
@@ -11,6 +14,7 @@ import { NetworkCounts } from "./counts/network-counts.ts";
 import { Pace } from "./counts/pace.ts";
 import { unwantedBytesPerSecond } from "./drain.ts";
 import { NetworkTurns } from "./network-turns.ts";
+import { type Listening, listenWidely, socketsOf } from "./workarounds/wide-listening.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
 export const defaultLimits: ConnectionLimits = {
@@ -40,8 +44,21 @@ export interface DoorOptions {
   readonly unreadBytes?: number;
   /** The most calls of one payer that may run at once. */
   readonly callsPerPayer?: number;
+  /** Writes lines of requests that are refused before anything that writes lines hears of them. Default: none are written. */
+  readonly lines?: RefusalLines;
   /** Called with each client that is refused or cut off to keep room for others. */
   readonly onRefused?: (listener: ListenerName, bound: BoundName) => void;
+}
+
+/** A request that is refused before anything that writes lines hears of it. */
+export interface RefusedHere {
+  /** The id that its caller gave it. */
+  readonly given: unknown;
+  readonly reason: Reason;
+  /** The HTTP status of the answer. Absent: it has none of its own. */
+  readonly status?: number;
+  /** The network of its client. */
+  readonly address: string;
 }
 
 /** The way into one listener: nothing of this program listens without one. It bounds what clients may cost. */
@@ -62,13 +79,16 @@ export class Door {
   /** The turns of connections, and of requests and calls. */
   readonly #arriving: NetworkTurns;
   readonly #beginning: NetworkTurns;
+  readonly #listening = new Map<Server, Listening>();
   readonly #calls = new NetworkCounts();
   readonly #callsPerPayer: number;
   readonly #isTrustedProxy: (address: string) => boolean;
+  readonly #lines: RefusalLines;
   readonly #onRefused: (listener: ListenerName, bound: BoundName) => void;
 
   constructor(options: DoorOptions) {
-    const { listener, limits, isTrustedProxy = () => false, clock = systemClock, onRefused = () => {} } = options;
+    const { listener, limits, isTrustedProxy = () => false, clock = systemClock } = options;
+    const { onRefused = () => {}, lines = () => false } = options;
     this.name = listener;
     this.clock = clock;
     this.#arriving = new NetworkTurns(options.nextTurn);
@@ -78,6 +98,7 @@ export class Door {
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);
     this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
     this.#onRefused = onRefused;
+    this.#lines = lines;
     this.#isTrustedProxy = isTrustedProxy;
     this.unread = new UnreadAnswers(boundToMemory(options.unreadBytes ?? usualUnreadBytes, "machine"), clock, () =>
       this.refused("slow_reader"),
@@ -87,6 +108,16 @@ export class Door {
 
   /** A client is refused or cut off. */
   readonly refused = (bound: BoundName): void => this.#onRefused(this.name, bound);
+
+  /**
+   * Gives a request that is refused here an id, its caller's own where that can be one, and writes its line under it.
+   * Returns it, for the answer.
+   */
+  nameRefusal({ given, reason, ...where }: RefusedHere): string {
+    const requestId = isRequestId(given) ? given : newRequestId(systemRandom);
+    this.#lines(requestId, reason, where);
+    return requestId;
+  }
 
   /** Counts a call for who pays for it, an account or a network. Undefined: that has too many. Else call it at the end. */
   begin(payer: string): (() => void) | undefined {
@@ -104,7 +135,7 @@ export class Door {
    */
   begins(client: () => string | undefined, act: () => void, isNew = false): void {
     const address = isNew || this.refusals.isAsked || this.uncounted.isAsked ? client() : undefined;
-    if (address !== undefined && (this.refusals.owes(address) || this.uncounted.owes(address))) {
+    if (address !== undefined && this.#owes(address)) {
       this.#beginning.take(address, 1, act);
     } else if (address !== undefined && isNew) {
       this.#beginning.take(address, newCallsATurn, act);
@@ -114,34 +145,48 @@ export class Door {
   }
 
   /**
-   * Takes a new connection in, or ends a broken one: one of a network in a turn of the event loop. A trusted proxy's, which come
-   * for many networks, wait for nothing.
+   * Takes new connections in, `most` of a network in a turn of the event loop and one while it owes, or ends a broken one: one
+   * of a network in a turn. A trusted proxy's, which come for many networks, wait for nothing.
    */
-  passes(socket: Duplex, act: () => void): void {
+  passes(socket: Duplex, act: () => void, most = 1): void {
     const address = (socket as Socket).remoteAddress ?? "";
     if (this.#isTrustedProxy(address)) {
       act();
     } else {
-      this.#arriving.take(address, 1, act);
+      this.#arriving.take(address, this.#owes(address) ? 1 : most, act);
     }
   }
 
+  /** Whether an address owes for more than a few refusals, or answers that nothing counts. */
+  #owes(address: string): boolean {
+    return this.refusals.owes(address) || this.uncounted.owes(address);
+  }
+
   /** Has a server's connections come through this door, and listens. As `listen` of lib/net. */
-  open(server: Server, address: string, setting: string, reusePort = false): Promise<string> {
+  async open(server: Server, address: string, setting: string, reusePort = false): Promise<string> {
     const listeners = server.listeners("connection");
+    const sockets = socketsOf(server);
     server.removeAllListeners("connection").on("connection", (socket: Socket) => {
       this.connections.enter(socket);
       if (socket.destroyed) {
         return;
       }
       socket.on("error", ignore); // nobody else listens while it waits
-      this.passes(socket, () => {
+      const takeIn = () => {
         for (const listener of socket.destroyed ? [] : listeners) {
           listener.call(server, socket);
         }
-      });
+      };
+      this.passes(socket, takeIn, sockets);
     });
-    return listen(server, address, setting, reusePort);
+    const listening = await listenWidely(server, address, setting, reusePort);
+    this.#listening.set(server, listening);
+    return listening.address;
+  }
+
+  /** Has a server take no new connections, and leaves the open ones alone. Resolves once they have ended. */
+  async close(server: Server): Promise<void> {
+    await this.#listening.get(server)?.stop();
   }
 }
 

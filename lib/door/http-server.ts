@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
@@ -12,7 +11,6 @@ import { type AnswerMalformed, plainAnswer, refuseHead, refuseMalformed } from "
 import { pacedResponses } from "./paced-response.ts";
 import { Pipeline } from "./pipeline.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
-import { stopListening } from "./workarounds/stop-listening.ts";
 
 /** A server that is listening. */
 export interface HttpServer {
@@ -161,8 +159,7 @@ async function close(server: Server, unused: ReadonlySet<Socket>, door: Door, de
     Math.min(firstRequestMs, deadlineMs),
   );
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  const closed = once(server, "close");
-  stopListening(server);
+  const closed = door.close(server);
   closeIdle();
   await closed;
   clearInterval(sweep);

@@ -1,5 +1,9 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { reasonOfStatus } from "../errors/surface-refusals.ts";
+import { toNetwork } from "../net/network.ts";
+import { answeredIdHeader } from "../rpc/call-headers.ts";
 import type { Door } from "./door.ts";
 import { type Fault, headText } from "./head.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -42,12 +46,13 @@ export function refuseMalformed(
   socket: Duplex,
   pipeline: Pipeline,
   answer: AnswerMalformed,
-  door: Pick<Door, "refused" | "passes">,
+  door: Pick<Door, "refused" | "passes" | "nameRefusal">,
 ): void {
   const answerIt = () => {
     if (socket.writable) {
       door.refused("head");
-      socket.end(responseText(answer(readFault(code), rawPacket?.toString("latin1") ?? "")));
+      const faultAnswer = answer(readFault(code), rawPacket?.toString("latin1") ?? "");
+      socket.end(responseText(named(faultAnswer, socket, door)));
       setTimeout(() => socket.destroy(), lingerMs).unref();
     } else {
       socket.destroy();
@@ -80,6 +85,16 @@ export function refuseHead(
   response.shouldKeepAlive = false;
   const { status, body, headers } = answer(fault, headText(request));
   response.writeHead(status, allHeaders(body, headers)).end(body);
+}
+
+/** An answer to what is no request, with an id: one of a surface has its own. */
+function named({ status, body, headers }: FaultAnswer, socket: Duplex, door: Pick<Door, "nameRefusal">): FaultAnswer {
+  if (answeredIdHeader in headers) {
+    return { status, body, headers };
+  }
+  const address = toNetwork((socket as Socket).remoteAddress ?? "");
+  const requestId = door.nameRefusal({ given: undefined, reason: reasonOfStatus(status), status, address });
+  return { status, body, headers: { ...headers, [answeredIdHeader]: requestId } };
 }
 
 function readFault(code: string): Fault {

@@ -1,6 +1,9 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { reasonOfStatus } from "../errors/surface-refusals.ts";
 import { toNetwork } from "../net/network.ts";
 import { watchEnd } from "../net/send-whole.ts";
+import { answeredIdHeader, requestIdHeader } from "../rpc/call-headers.ts";
 import type { Door } from "./door.ts";
 import type { ToClient } from "./drain.ts";
 import { hasBody } from "./head.ts";
@@ -15,6 +18,7 @@ export function noteCounted(response: ServerResponse): void {
 }
 
 type End = (...rest: unknown[]) => unknown;
+type WriteHead = (status: number, ...rest: unknown[]) => unknown;
 
 /** The responses of a listener. Those that are refusals, or that nothing counts, end at the pace of their client's network. */
 export function pacedResponses(door: Door, toClient: ToClient): typeof ServerResponse {
@@ -23,6 +27,15 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
     declare readonly _last: boolean;
     isCounted = false;
     #isHeld = false;
+
+    /** An answer without an id that is no success gets one: nobody but this listener knows of it. */
+    override writeHead(status: number, ...rest: unknown[]): this {
+      if (isToBeNamed(status, door) && !isNamed(this, rest.at(-1))) {
+        this.setHeader(answeredIdHeader, nameRefusal(this, status, toClient, door));
+      }
+      (super.writeHead as WriteHead)(status, ...rest);
+      return this;
+    }
 
     override end(...rest: unknown[]): this {
       if (this.#isHeld) {
@@ -55,7 +68,23 @@ export function pacedResponses(door: Door, toClient: ToClient): typeof ServerRes
 
 /** The bound that an answer has. Undefined: none. */
 function boundOf({ statusCode: status, isCounted }: Answer): "refusals" | "uncounted" | undefined {
-  const isRefusal = status >= 400 && status < 500;
   const otherwise = isCounted ? undefined : "uncounted";
-  return isRefusal ? "refusals" : otherwise;
+  return isRefusal(status) ? "refusals" : otherwise;
+}
+
+const isRefusal = (status: number): boolean => status >= 400 && status < 500;
+
+/** Whether somebody may ask why he got an answer. What the admin port says of this process's health is no failure of its own. */
+const isToBeNamed = (status: number, { name }: Door): boolean =>
+  isRefusal(status) || (status >= 500 && name !== "admin");
+
+/** Whether an answer has an id already, in its own headers or in those that come with its head. */
+const isNamed = (response: ServerResponse, more: unknown): boolean =>
+  response.hasHeader(answeredIdHeader) || (more instanceof Object && answeredIdHeader in more);
+
+/** Gives the answer to a request an id and a line. Returns the id. */
+function nameRefusal({ req }: ServerResponse, status: number, toClient: ToClient, door: Door): string {
+  const reason = status >= 500 ? Reason.UNSPECIFIED : reasonOfStatus(status);
+  const address = toNetwork(toClient(req) ?? "");
+  return door.nameRefusal({ given: req.headers[requestIdHeader], reason, status, address });
 }

@@ -3,6 +3,11 @@ import type { Random } from "./random.ts";
 /** A new request id: a prefix for people and a UUIDv7, so that ids sort by time. */
 export const newRequestId = (random: Pick<Random, "uuid">): string => `req_${random.uuid().replaceAll("-", "")}`;
 
+/** Whether a value can be a request's id: what the contract lets callers choose. */
+export function isRequestId(value: unknown): value is string {
+  return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
+}
+
 /**
  * The creation time of an id made by Tollgate, in milliseconds since the epoch. Undefined: the id was made elsewhere.
  */

@@ -18,15 +18,18 @@ export function listen(server: Server, address: string, setting: string, reusePo
     throw new Error(`${setting} must be an address such as 127.0.0.1:50051, not ${address}.`);
   }
   return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) => {
-      reject(new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error }));
-    };
+    const refuse = (error: NodeJS.ErrnoException) => reject(toListenError(error, address, setting));
     server.once("error", refuse);
     server.listen({ ...at, reusePort, backlog }, () => {
       server.off("error", refuse);
       resolve(address.replace(/(?<!\d)\d+$/, String((server.address() as AddressInfo).port)));
     });
   });
+}
+
+/** What to do about an address that cannot be listened on. */
+export function toListenError(error: NodeJS.ErrnoException, address: string, setting: string): Error {
+  return new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error });
 }
 
 function explain({ code, message }: NodeJS.ErrnoException, setting: string): string {

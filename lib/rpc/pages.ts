@@ -18,6 +18,7 @@ export interface PageRequest {
 
 /** One page of a list. */
 export interface Page<T> {
+  /** May be fewer than asked for, or none, where there is another page. */
   readonly entries: readonly T[];
   /** Empty: this was the last page. */
   readonly nextPageToken: string;
@@ -31,12 +32,15 @@ export interface PageStart {
   readonly limit: number;
 }
 
-/** The entries of a page that ends early: what comes next cannot be read, and is the next page's. */
+/** The entries of a page that ends early: what comes next is the next page's. */
 export class CutPage<T> {
   readonly entries: readonly T[];
+  /** The key after which the next page begins. Undefined: that of the last entry. */
+  readonly after: string | undefined;
 
-  constructor(entries: readonly T[]) {
+  constructor(entries: readonly T[], after?: string) {
     this.entries = entries;
+    this.after = after;
   }
 }
 
@@ -61,7 +65,8 @@ export async function readPage<T>(
   const found = isCut ? answer.entries : answer;
   const entries = found.slice(0, size);
   const last = isCut || found.length > size ? entries.at(-1) : undefined;
-  return { entries, nextPageToken: last === undefined ? "" : writeToken(list, keyOf(last)) };
+  const next = (isCut ? answer.after : undefined) ?? (last && keyOf(last));
+  return { entries, nextPageToken: next === undefined ? "" : writeToken(list, next) };
 }
 
 /** Finds a page in a list that is in memory. Throws INVALID_ARGUMENT when the entry that it begins after is gone. */

@@ -1,6 +1,8 @@
 import { Door } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { readPackagedFolder } from "#lib/files/assets.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { createSite } from "../../facades/documentation/site.ts";
 import type { ProcessOptions } from "./options.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
@@ -22,10 +24,11 @@ export async function documentation({ log, listen }: DocumentationOptions): Prom
   if (files.size === 0) {
     throw new Error("the documentation did not come along: the image has it, and in a clone `npm run docs` builds it");
   }
-  const lifecycle = new Lifecycle(createLogger(log));
+  const logger = createLogger(log);
+  const lifecycle = new Lifecycle(logger);
   const server = await startHttpServer(createSite(files), listen, {
     ...patience,
-    door: new Door({ listener: "docs", limits }),
+    door: new Door({ listener: "docs", limits, lines: refusalLines(logger, systemClock, { listener: "docs" }) }),
     setting: "--listen",
   });
   lifecycle.onStop("the documentation", (graceMs) => server.close(graceMs));

@@ -2,65 +2,14 @@ import { globSync, readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Registry } from "prom-client";
 import { type BoundName, boundNames, type ListenerName, listenerNames } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
-import { startHttpServer } from "#lib/door/http-server.ts";
-import { createStripeWebhook } from "#src/checkout/webhook.ts";
-import { startAdminServer } from "#src/telemetry/admin-server.ts";
-import { createHealth } from "#src/wire/grpc/server/health.ts";
-import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
-import { startHttpListener } from "#src/wire/grpc/server/http/http-listener.ts";
-import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
-import { createSite } from "../../facades/documentation/site.ts";
-import type { StaticFiles } from "../../facades/http/site/static-files.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { eventually } from "../support/eventually.ts";
-import { errorLogger } from "../support/loggers.ts";
 import { pause } from "../support/pause.ts";
+import { listeners } from "./door-listeners.ts";
 
 // Every listener has every bound: walked over the real wire, and compared with the table of docs/operations.md.
-
-const address = "127.0.0.1:0";
-const services = { services: [createHealth([]).registration], interceptors: [] };
-const pages: StaticFiles = new Map([["index.html", Buffer.from("<p>")]]);
-const httpWith = (door: Door) =>
-  startHttpServer(({ url }, response) => response.writeHead(url === "/nowhere" ? 404 : 200).end(), address, {
-    door,
-    setting: "listen.http",
-  }).then((server) => ({ address: server.address, stop: () => server.close(0) }));
-
-const listeners: Readonly<Record<ListenerName, (door: Door) => Promise<{ address: string; stop(): Promise<void> }>>> = {
-  public: httpWith,
-  console: httpWith,
-  docs: (door) =>
-    startHttpServer(createSite(pages), address, { door, setting: "--listen" }).then((server) => ({
-      address: server.address,
-      stop: () => server.close(0),
-    })),
-  async connect(door) {
-    const server = await startConnectServer({ ...services, address, door });
-    return { address: server.address, stop: () => server.stop(0) };
-  },
-  async grpc(door) {
-    const server = await startGrpcServer({ ...services, address, door });
-    return { address: server.address, stop: () => server.stop(0) };
-  },
-  async payments(door) {
-    const webhook = createStripeWebhook({
-      readEvent: () => undefined,
-      events: { handle: async () => ({ outcome: "ignored", detail: "", namesAccount: false }) },
-      observe() {},
-      logger: errorLogger,
-    });
-    const server = await startHttpListener({ address, setting: "listen.webhooks", handler: webhook(door), door });
-    return { address: server.address, stop: () => server.stop(0) };
-  },
-  async admin(door) {
-    const server = await startAdminServer(address, new Registry(), { ready: true }, undefined, door);
-    return { address: server.address, stop: () => server.close() };
-  },
-};
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -284,7 +233,7 @@ function askerOf(name: ListenerName, socket: Socket) {
 }
 
 describe.each(listenerNames)("the listener %s", (name) => {
-  test("takes in one new connection of a network a turn, and one request while that owes for refusals", async () => {
+  test("takes in eight new connections of a network a turn, or one, and one request, while that owes for refusals", async () => {
     const due: (() => void)[] = [];
     let isHeld = true;
     const nextTurn = (run: () => void) => void (isHeld ? due.push(run) : setImmediate(run));
@@ -295,28 +244,37 @@ describe.each(listenerNames)("the listener %s", (name) => {
       }
       await pause(5, "what this turn let in is answered, and no more");
     };
-    const askers = Array.from({ length: 3 }, () => askerOf(name, open(stranger)));
+    const askers = Array.from({ length: 10 }, () => askerOf(name, open(stranger)));
     const answered = () => askers.reduce((sum, { answers }) => sum + answers, 0);
     const askAll = () => askers.forEach(({ ask }) => void ask());
     askAll();
-    for (let taken = 1; taken <= 3; taken += 1) {
-      await eventually("all have come", () => door.connections.size === 3);
-      await eventually("the next is taken in", () => answered() >= taken);
-      expect(answered()).toBe(taken);
-      await turn();
-    }
+    await eventually("all have come, and eight are taken in", () => door.connections.size === 10 && answered() >= 8);
+    expect(answered()).toBe(8);
     isHeld = false;
-    for (let asked = 6; asked <= 36; asked += 3) {
+    await turn();
+    await eventually("so are the others", () => answered() === 10);
+    for (let asked = 20; asked <= 40; asked += 10) {
       askAll();
       await eventually("they are answered, the first ones at once", () => answered() === asked);
     }
     isHeld = true;
     askAll();
-    for (let taken = 37; taken <= 39; taken += 1) {
+    for (let taken = 41; taken <= 43; taken += 1) {
       await eventually("the next is answered", () => answered() >= taken);
       expect(answered()).toBe(taken);
       await turn();
     }
+    isHeld = false;
+    await turn();
+    await eventually("all are answered", () => answered() === 50);
+    isHeld = true;
+    const newcomers = [askerOf(name, open(stranger)), askerOf(name, open(stranger))];
+    newcomers.forEach(({ ask }) => void ask());
+    await eventually("both have come", () => door.connections.size === 12);
+    await eventually("one is taken in", () => newcomers.some(({ answers }) => answers === 1));
+    expect(newcomers.filter(({ answers }) => answers === 1)).toHaveLength(1);
+    await turn();
+    await eventually("so is the other", () => newcomers.every(({ answers }) => answers === 1));
   });
 });
 

@@ -1,7 +1,10 @@
-import { startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { inspect } from "node:util";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { pause } from "../support/pause.ts";
+import type { Tollgate } from "../support/tollgate.ts";
 import { discrepancies } from "./books.ts";
+import { describeCore } from "./core-state.ts";
 import { type Asked, Load } from "./load.ts";
 import { startMetronome } from "./metronome.ts";
 import { type Service, startService } from "./service.ts";
@@ -71,7 +74,7 @@ export async function failOver(delays: readonly number[], progress = (_: string)
       await primary.crash();
       await standby.promote();
       const promotedAt = performance.now();
-      await Promise.all(service.urls.map((to) => eventually("a newcomer is served", () => answered(newcomer, to))));
+      await Promise.all(service.processes.map((core) => isServed(newcomer, core, standby)));
       const servedAgainMs = performance.now() - promotedAt;
       load.rest(restMs);
       const cut = (await Promise.all(streams.map(({ end }) => end))).filter(
@@ -187,8 +190,16 @@ async function countStaying(connections: () => Promise<number[]>): Promise<numbe
   return (await connections()).filter((pid) => before.has(pid)).length;
 }
 
-async function answered(load: Load, url: string): Promise<boolean> {
-  return (await load.stream(url, shortTokens)).acknowledged !== undefined;
+/** Waits until a core has answered a customer that it did not know. Throws with the state of the core. */
+async function isServed(newcomer: Load, core: Tollgate, primary: PostgresqlServer): Promise<void> {
+  let last: Asked | undefined;
+  const ask = async () => {
+    last = await newcomer.stream(core.url, shortTokens);
+    return last.acknowledged;
+  };
+  await eventually("a newcomer is served", ask).catch(async (error: Error) => {
+    throw new Error(`${error.message}\n${inspect(last)}\n${await describeCore(core, primary)}`);
+  });
 }
 
 /** Compares what clients were told with the books, once every charge that waited in a journal is made. */

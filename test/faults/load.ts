@@ -1,5 +1,9 @@
+import { inspect } from "node:util";
 import { pause } from "../support/pause.ts";
 import { testModel, token } from "./metronome.ts";
+
+/** The characters that are kept of what a failed request was told. */
+const longestFault = 1000;
 
 /** One request as its client saw it. Kept outside of the program, to be compared with the books later. */
 export interface Asked {
@@ -12,6 +16,8 @@ export interface Asked {
   seen: number;
   /** The usage that the client was told at the end of a whole answer. */
   acknowledged?: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: string };
+  /** What a refusal or a broken connection said. */
+  fault?: string;
 }
 
 /** Asks as clients do, and remembers what they were told. */
@@ -91,9 +97,11 @@ export class Load {
       const usage = usageOf(text);
       if (usage !== undefined) {
         asked.acknowledged = usage;
+      } else {
+        asked.fault = text.slice(-longestFault);
       }
-    } catch {
-      // the connection went with the process
+    } catch (error) {
+      asked.fault = inspect(error).slice(0, longestFault); // the connection went with the process
     }
     return asked;
   }

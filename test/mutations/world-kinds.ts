@@ -38,6 +38,10 @@ export const worldKinds = {
   },
   /** Charges are told to a receiver, and thresholds are announced. */
   news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
+  /** The same for accounts that have credit lines. */
+  newsOfTerms: { requests: 250, trafficMs: 20, faultsMs: 2000, isNight: false, hasNews: true, hasTerms: true },
+  /** Engines count more than they may, beside many requests. */
+  liars: { requests: 400, trafficMs: 5, faultsMs: 300, only: ["lying engine"] },
   /** Cores start while the server's clock is wrong. */
   clocks: {
     requests: 250,

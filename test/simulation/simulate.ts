@@ -1,17 +1,20 @@
 import type { Money } from "#src/compose/core/money/money.ts";
 import type { Machine } from "./cores/machine.ts";
+import type { Run } from "./cores/run.ts";
 import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
 import { faults, localFaults, nightlyFaults } from "./faults/faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
+import { BudgetSliceJudge } from "./judges/budget-slices.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
 import { CreditLineJudge } from "./judges/credit-lines.ts";
 import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeKeys } from "./judges/keys.ts";
 import { judgeLabels } from "./judges/labels.ts";
+import { judgeLetIn } from "./judges/let-in.ts";
 import { judgeLetters, judgeRemade } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
@@ -19,10 +22,13 @@ import { LotJudge } from "./judges/lots.ts";
 import { judgeMonths } from "./judges/months.ts";
 import { judgeThresholds } from "./judges/news.ts";
 import { judgeOwnPrices } from "./judges/own-prices.ts";
+import { PaidRateJudge } from "./judges/paid-rates.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
+import { judgeRunningHolds } from "./judges/running-holds.ts";
 import { SpendingJudge } from "./judges/spending.ts";
 import { judgeTurns } from "./judges/turns.ts";
 import { UsageEventJudge } from "./judges/usage-events.ts";
+import { judgeWaits } from "./judges/waits.ts";
 import { judgeWallets } from "./judges/wallets.ts";
 import { Dice } from "./world/dice.ts";
 import { World } from "./world.ts";
@@ -120,15 +126,21 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const { timeline, dice, machines, traffic, operators, terms, keys, history } = world;
   const judgeAdmission = judgeAdmissions(world);
   const judgeKey = judgeKeys(world);
+  const judgeIn = judgeLetIn(world);
   const identities = new IdentityJudge(world);
-  traffic.onAdmitted = (run) => {
+  const judgeAdmitted = (run: Run) => {
     judgeAdmission(run);
+    judgeIn(run);
     judgeKey(run);
     identities.look(run);
   };
+  traffic.onAdmitted = judgeAdmitted;
   const spending = new SpendingJudge(world);
   const usageEvents = new UsageEventJudge(world);
+  const budgetSlices = new BudgetSliceJudge(world);
+  const looking = [spending, usageEvents, budgetSlices, judgeRunningHolds(world)];
   const lots = new LotJudge(world);
+  const paidRates = new PaidRateJudge(world);
   const creditLines = new CreditLineJudge(world);
   const lines = new LineJudge(world);
   for (const machine of machines) {
@@ -146,7 +158,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   terms?.begin();
   keys?.begin();
   beginFaults(world, settings.faultsMs ?? faultsMs, settings);
-  await live(world, [spending, usageEvents], requests * faultyPart, mostMs);
+  await live(world, looking, requests * faultyPart, mostMs);
   world.heal();
   const healedAt = timeline.now;
   traffic.stop();
@@ -155,11 +167,15 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const worksSince = timeline.now;
   const refusals = new RefusalJudge(world);
   const reasons = new ReasonJudge(world);
+  traffic.onAdmitted = (run, worst) => {
+    judgeAdmitted(run);
+    refusals.admitted(run, worst);
+  };
   traffic.onRefused = (run, worst) => {
     refusals.refused(run, worst);
-    reasons.refused(run, worst);
+    reasons.refused(run);
   };
-  await live(world, [spending, usageEvents], requests, healedAt + healthyMs);
+  await live(world, looking, requests, healedAt + healthyMs);
   traffic.stop();
   operators.stop();
   terms?.stop();
@@ -175,6 +191,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   reasons.judge();
   judgeAnswers(world);
   judgeWallets(world);
+  budgetSlices.judge();
   creditLines.judgeServing();
   judgeRemade(world);
   usageEvents.judge();
@@ -186,12 +203,14 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   lots.judge();
   creditLines.judge();
   judgeOwnPrices(world);
+  paidRates.judge(worksSince);
   lines.judge();
   await judgeArchives(world);
   judgeDeeds(world);
   spending.judge();
   judgeRates(world);
   judgeTurns(world);
+  judgeWaits(world);
   judgeLeases(world);
   judgeExpiry(world);
   await judgeBooks(world);

@@ -31,7 +31,12 @@ export function Months({ accountId }: { readonly accountId: string }) {
                 { name: "Paid", isNumber: true, show: (of) => <Amount pico={BigInt(of.topupsPicoUsd)} /> },
                 { name: "Used", isNumber: true, show: (of) => <Amount pico={BigInt(of.chargedPicoUsd)} /> },
                 { name: "Owed", isNumber: true, show: (of) => <Amount pico={BigInt(of.owedPicoUsd)} name="owed" /> },
-                { name: "Save", isNumber: true, show: (of) => <SaveMonth whose={found} month={of} /> },
+                {
+                  name: "Save",
+                  isNameHidden: true,
+                  isNumber: true,
+                  show: (of) => <SaveMonth whose={found} month={of} />,
+                },
               ]}
             />
           )

@@ -48,10 +48,10 @@ interface Props<Row> {
   readonly describe: (count: number) => string;
 }
 
-/** Shows how many rows there are, and a button for more of them. */
+/** Shows how many rows there are, and a button for more of them, which a page without a row may have, too. */
 export function MoreRows<Row>({ pages, describe }: Props<Row>) {
   const count = pages.data?.length ?? 0;
-  if (count === 0) {
+  if (count === 0 && !pages.hasMore) {
     return null;
   }
   return (
@@ -62,7 +62,7 @@ export function MoreRows<Row>({ pages, describe }: Props<Row>) {
       </span>
       {pages.hasMore && (
         <ActionButton isSmall act={pages.loadMore}>
-          Show more
+          {count === 0 ? "Look further back" : "Show more"}
         </ActionButton>
       )}
     </div>

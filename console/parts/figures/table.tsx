@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly isHeader?: boolean;
   /** Optional columns are left out where there is no room. */
   readonly isOptional?: boolean;
-  /** Whether only screen readers get the column's name. */
+  /** Whether only screen readers get the column's name: that of what can be done with a row, which stays in sight. */
   readonly isNameHidden?: boolean;
 }
 
@@ -75,6 +75,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, foot, isDimmed }: Pr
   );
 }
 
-function classOf<Row>({ isNumber, isOptional }: Column<Row>): string | undefined {
-  return [isNumber ? "number" : "", isOptional ? "optional" : ""].filter(Boolean).join(" ") || undefined;
+function classOf<Row>({ isNumber, isOptional, isNameHidden }: Column<Row>): string | undefined {
+  const classes = [isNumber && "number", isOptional && "optional", isNameHidden && "in-sight"];
+  return classes.filter(Boolean).join(" ") || undefined;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { clientAddressHeader, requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { createClient } from "#lib/rpc/client.ts";
 import { clientAddress, type IsTrustedProxy } from "../../http/request/client-address.ts";
 
@@ -115,12 +116,14 @@ export class CoreSessions {
     return secret;
   }
 
-  /** The headers with which a page's call goes to the core: the console alone sends a cookie, which is no bearer. */
+  /** The headers with which a page's call goes to the core, its id among them: the console alone sends a cookie, which is no bearer. */
   headersFor(request: IncomingMessage, cookie?: string): Record<string, string> {
     const address = clientAddress(request, this.#isTrustedProxy);
+    const id = request.headers[requestIdHeader];
     return {
+      ...(typeof id === "string" && { [requestIdHeader]: id }),
       ...(cookie !== undefined && { authorization: `Session ${cookie}` }),
-      ...(address !== undefined && { "x-tollgate-client-address": address }),
+      ...(address !== undefined && { [clientAddressHeader]: address }),
     };
   }
 

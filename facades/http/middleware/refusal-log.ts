@@ -1,13 +1,9 @@
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { reasonOfStatus } from "#lib/errors/surface-refusals.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
-
-/** Anybody can cause these: beyond so many lines of a reason, intervals log a sum. */
-const intervalMs = 10_000;
-const maxLines = 50;
 
 /** Logs requests that a surface refused, and tells the core of them. */
 export interface RefusalLog {
@@ -26,29 +22,9 @@ export function createRefusalLog(
   logger: Pick<Logger, "info">,
   clock: Clock,
 ): RefusalLog {
-  const counts = new Map<Reason, number>();
-  const close = () => {
-    for (const [reason, count] of counts) {
-      if (count > maxLines) {
-        const refused = count - maxLines;
-        logger.info({ refused, reason: Reason[reason], seconds: intervalMs / 1000 }, "further requests refused");
-      }
-    }
-    counts.clear();
-  };
-  /** Returns whether it has a line. */
-  const write = (requestId: string, status: number, where: object): boolean => {
-    if (counts.size === 0) {
-      clock.after(intervalMs, close);
-    }
-    const reason = reasonOfStatus(status);
-    const count = (counts.get(reason) ?? 0) + 1;
-    counts.set(reason, count);
-    if (count <= maxLines) {
-      logger.info({ requestId, reason: Reason[reason], status, ...where }, "request refused");
-    }
-    return count <= maxLines;
-  };
+  const lines = refusalLines(logger, clock);
+  const write = (requestId: string, status: number, where: object) =>
+    lines(requestId, reasonOfStatus(status), { status, ...where });
   return {
     refused(exchange, status, isRequest) {
       const { requestId, surface, route, network } = exchange;

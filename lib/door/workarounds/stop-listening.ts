@@ -1,5 +1,4 @@
-import type { Server } from "node:http";
-import { Server as NetServer } from "node:net";
+import { Server } from "node:net";
 
 /*
  * Wrong: an HTTP server's `close` also ends connections that Node.js takes for idle, and idle for it is a connection
@@ -9,7 +8,10 @@ import { Server as NetServer } from "node:net";
  * Delete when an HTTP server can stop listening without ending connections.
  */
 
-/** Takes no new connections and leaves the open ones alone. `server.close()` must follow: it ends HTTP's own checks. */
-export function stopListening(server: Server): void {
-  NetServer.prototype.close.call(server);
+/**
+ * Takes no new connections and leaves the open ones alone. Resolves once they have ended. An HTTP server's `close()` must
+ * follow: it ends HTTP's own checks.
+ */
+export function stopListening(server: Server): Promise<void> {
+  return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));
 }

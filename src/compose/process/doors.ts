@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
+import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import type { Logger } from "#lib/logger.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
@@ -8,14 +9,20 @@ import { doorMetrics } from "#src/telemetry/metrics/door-metrics.ts";
 
 /** Makes the doors of a process's listeners, whose refusals are counted together. */
 export interface Doors {
-  make(listener: ListenerName, options?: Omit<DoorOptions, "listener" | "onRefused">): Door;
+  make(listener: ListenerName, options?: Omit<DoorOptions, "listener" | "lines" | "onRefused">): Door;
   /** Counts a refusal that another part of the process decided on. */
   refused(listener: ListenerName, bound: BoundName): void;
 }
 
 export function createDoors(registry: Registry, logger: Logger): Doors {
   const onRefused = doorMetrics(registry, logger, systemClock);
-  return { make: (listener, options = {}) => new Door({ ...options, listener, onRefused }), refused: onRefused };
+  return {
+    make(listener, options = {}) {
+      const lines = refusalLines(logger, systemClock, { listener });
+      return new Door({ ...options, listener, lines, onRefused });
+    },
+    refused: onRefused,
+  };
 }
 
 /** The connections that a listener with the configured limits takes. */

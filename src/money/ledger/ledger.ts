@@ -9,7 +9,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { Heard } from "../model/announcements.ts";
 import { toWindowRequest, windowAt } from "../model/budget-window.ts";
 import type { Charge } from "../model/charges/charge.ts";
-import type { CoreLedger } from "../model/core-ledger.ts";
+import type { BudgetPart, CoreLedger } from "../model/core-ledger.ts";
 import type { PicoUsd } from "../model/interface.ts";
 import type { BudgetState, FundingState, Hold, HoldRequest, LedgerState } from "../model/ledger.ts";
 import type { MeteringObserver } from "../model/observer.ts";
@@ -186,6 +186,10 @@ class SliceLedger implements CoreLedger {
 
   unspent(accountId: string): PicoUsd {
     return this.#wallets.find(accountId)?.wallet.available ?? 0;
+  }
+
+  budgets(): readonly BudgetPart[] {
+    return this.#budgets.parts;
   }
 
   state(): LedgerState {

@@ -3,12 +3,27 @@ import type { PicoUsd } from "./interface.ts";
 import type { Ledger, LedgerState } from "./ledger.ts";
 import type { StoredSlice } from "./store/wallet.ts";
 
+/** The part of one window of a key's budget that a core may spend without asking. */
+export interface BudgetPart {
+  readonly budgetId: string;
+  /** Its slice. The store has none while nothing is leased. */
+  readonly sliceId: string;
+  /** The limit under which it was leased. */
+  readonly limit: PicoUsd;
+  /** Leased and not spent, held or not. */
+  readonly available: PicoUsd;
+  /** Whether nothing is held and no charge is on its way to the store. */
+  readonly idle: boolean;
+}
+
 /** The ledger, with the methods that other parts of metering need. */
 export interface CoreLedger extends Ledger {
   /** The money that the account's running requests hold on this core. */
   held(accountId: string): PicoUsd;
   /** The account's unspent money in this core's slices, held or not. */
   unspent(accountId: string): PicoUsd;
+  /** What this core has of keys' budgets: a part of each window in memory. */
+  budgets(): readonly BudgetPart[];
   /** The state of this core's ledger. Takes time proportional to the number of running requests. */
   state(): LedgerState;
   /** The open slices that belong to this core in the store but that the core does not know. Empty while all is well. */

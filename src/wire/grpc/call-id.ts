@@ -1,6 +1,6 @@
 import { type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
 import { systemRandom } from "#lib/ids/random.ts";
-import { newRequestId } from "#lib/ids/request-id.ts";
+import { isRequestId, newRequestId } from "#lib/ids/request-id.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 
 /** The id of the request: its caller's, or what the door gave the call. Empty: the call comes from this process, and has none. */
@@ -28,10 +28,5 @@ export function nameCall(header: Headers, values: ContextValues): string {
 /** The id that a facade or the caller gave a call. Empty: none, or nothing like an id. */
 export function readNamed(header: Headers): string {
   const given = header.get(requestIdHeader);
-  return isId(given) ? given : "";
-}
-
-/** Whether a value can be a request's id: what the contract lets callers choose. */
-export function isId(value: unknown): value is string {
-  return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
+  return isRequestId(given) ? given : "";
 }

@@ -5,8 +5,8 @@
  * The `model` of a request picks how its tokens leave:
  * - `burst`: the whole answer in one write;
  * - `eager`: a write per token, or for each `stream_interval` of them, one each turn of the event loop;
- * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase; a whole answer
- *   comes when its last token would.
+ * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase, the end with the last
+ *   one; a whole answer comes when its last token would.
  */
 import { createServer, type ServerResponse } from "node:http";
 import { listenAndReport } from "../measure/processes.ts";
@@ -45,9 +45,7 @@ class Pacer {
   }
 }
 
-/** Milliseconds between two tokens. */
-const periods: Readonly<Record<string, number>> = { steady: 5, paced: 20, slow: 1000 };
-const pacers: Record<string, Pacer> = {
+const pacers: Readonly<Record<string, Pacer>> = {
   steady: new Pacer(5, 5),
   paced: new Pacer(20, 20),
   slow: new Pacer(1000, 200),
@@ -57,16 +55,22 @@ const pacers: Record<string, Pacer> = {
 function stream(response: ServerResponse, model: string, chunks: Stream["chunks"]): void {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
   const pacer = pacers[model];
-  const started: Stream = { response, chunks, next: 0 };
   if (pacer) {
-    writeNext(started);
-    pacer.add(started);
+    pace(pacer, response, [...chunks.slice(0, -2), joined(chunks.slice(-2))]);
   } else if (model === "eager") {
-    writeEagerly(started);
+    writeEagerly({ response, chunks, next: 0 });
   } else {
-    response.end(Buffer.concat(chunks.filter((chunk) => chunk !== undefined)));
+    response.end(joined(chunks));
   }
 }
+
+function pace(pacer: Pacer, response: ServerResponse, chunks: Stream["chunks"]): void {
+  const started: Stream = { response, chunks, next: 0 };
+  writeNext(started);
+  pacer.add(started);
+}
+
+const joined = (chunks: Stream["chunks"]) => Buffer.concat(chunks.filter((chunk) => chunk !== undefined));
 
 function writeNext(stream: Stream): void {
   const chunk = stream.chunks[stream.next++];
@@ -140,12 +144,13 @@ function answer(url: string | undefined, body: Buffer, response: ServerResponse)
       stream(response, model, streamChunks(model, tokens, { runningUsage, interval }));
       return;
     }
-    const period = periods[model];
+    const pacer = pacers[model];
     const content = plainAnswer(model, tokens);
-    if (period === undefined) {
+    if (pacer === undefined || tokens === 1) {
       send(response, 200, content);
     } else {
-      setTimeout(send, period * (tokens - 1), response, 200, content);
+      writeHead(response, 200, content);
+      pace(pacer, response, [...Array(tokens - 1).fill(undefined), content]);
     }
     return;
   }
@@ -155,8 +160,13 @@ function answer(url: string | undefined, body: Buffer, response: ServerResponse)
 }
 
 function send(response: ServerResponse, status: number, content: Buffer | string): void {
-  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
-  response.writeHead(status, headers).end(content);
+  writeHead(response, status, content);
+  response.end(content);
+}
+
+/** Leaves with the first bytes of the content. */
+function writeHead(response: ServerResponse, status: number, content: Buffer | string): void {
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(content) });
 }
 
 const server = createServer((request, response) => {

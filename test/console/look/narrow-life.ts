@@ -6,7 +6,7 @@ import { longWord, narrow } from "./judge.ts";
 interface Walked {
   /** The paths that were opened. */
   readonly paths: readonly string[];
-  /** Pages whose document is wider than the window. */
+  /** Pages whose document is wider than the window, and what can be done with rows that nobody sees. */
   readonly faults: readonly string[];
 }
 
@@ -49,6 +49,7 @@ async function nameThings({ tollgate }: Stage, model: string): Promise<Made> {
   const made = await tollgate.admin("keys", "create", account, "--name", longWord, "--models", model);
   const { id: key, key: secret } = made as { id: string; key: string };
   await tollgate.admin("accounts", "top-up", account, "--usd", "987.654321", "--ref", longWord);
+  await tollgate.admin("accounts", "top-up", account, "--usd", "12.345678", "--ref", `pi_${longWord}`);
   await tollgate.admin("accounts", "freeze", frozen, "--reason", longWord);
   await tollgate.admin("accounts", "invite", account, "--role", "owner", "--email", `${label}@example.com`);
   await tollgate.admin("webhooks", "create", "--url", `http://127.0.0.1:9/${longWord}`, "--events", "webhook.test");
@@ -106,7 +107,7 @@ async function walk(
     await page.goto(path);
     await page.locator("h1").first().waitFor();
     await page.locator(".loading").first().waitFor({ state: "detached" });
-    faults.push(...(await measure(page, path)));
+    faults.push(...(await measure(page, path)), ...(await findHidden(page, path)));
     const menu = page.getByRole("button", { name: "Menu" });
     if (await menu.isVisible()) {
       await menu.click();
@@ -116,6 +117,17 @@ async function walk(
   faults.push(...((await end?.(page)) ?? []));
   await context.close();
   return { paths, faults };
+}
+
+/** Buttons on rows of tables that are not in sight until the table is moved sideways. */
+async function findHidden(page: Page, path: string): Promise<readonly string[]> {
+  const hidden = await page.evaluate<string[]>(`Array.from(document.querySelectorAll(".table-box tbody button"))
+    .filter((button) => {
+      const [own, box] = [button, button.closest(".table-box")].map((one) => one.getBoundingClientRect());
+      return own.left < box.left || own.right > box.right;
+    })
+    .map((button) => button.ariaLabel ?? button.textContent)`);
+  return hidden.map((what) => `${path} hides the button ${what}`);
 }
 
 /** Sends a request from the page that is open. */

@@ -23,7 +23,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-test("no page is wider than a window of 360 pixels, whatever the things on it are called", async () => {
+test("no page is wider than a window of 360 pixels, nor hides what can be done with a row, whatever things are called", async () => {
   const { paths, faults } = await walkNarrow(stage, model);
   expect(faults).toEqual([]);
   const opened = paths.map((path) => path.split("?")[0] ?? "");

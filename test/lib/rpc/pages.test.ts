@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import { type PageRequest, pageSizes, readAll, readPage, toPageOf } from "#lib/rpc/pages.ts";
+import { CutPage, type PageRequest, pageSizes, readAll, readPage, toPageOf } from "#lib/rpc/pages.ts";
 
 const self = (text: string) => text;
 const names = (count: number) => Array.from({ length: count }, (_, at) => `entry ${at}`);
@@ -28,6 +28,19 @@ test.each([0, 1, 2, 3, 999, 1000, 1001, 2500])("all of %d entries are read, each
   expect(all).toEqual(names(count));
   const few = await readAll(ask, ({ found }) => found, 2);
   expect(few).toEqual(names(count).slice(0, 2));
+});
+
+test("a page that ends early is followed by one that begins where it says, else after its last entry", async () => {
+  const cut = async (entries: readonly string[], after?: string) => {
+    const page = await readPage("names", { pageSize: 2, pageToken: "" }, async () => new CutPage(entries, after), self);
+    const { nextPageToken: pageToken } = page;
+    const next = await readPage("names", { pageSize: 2, pageToken }, ({ after = "none" }) => [after], self);
+    return [page.entries, pageToken !== "", next.entries];
+  };
+  expect(await cut([], "b")).toEqual([[], true, ["b"]]);
+  expect(await cut(["a"], "b")).toEqual([["a"], true, ["b"]]);
+  expect(await cut(["a"])).toEqual([["a"], true, ["a"]]);
+  expect(await cut([])).toEqual([[], false, ["none"]]);
 });
 
 test("an entry that comes or goes elsewhere moves no other to another page", async () => {

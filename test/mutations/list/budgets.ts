@@ -7,8 +7,8 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   {
     name: "what is charged is not taken off the budget",
     file: "ledger/budget/budget-wallet.ts",
-    find: "    this.#available = Math.max(0, this.#available - cost);\n    this.#uncommitted++;",
-    replace: "    this.#uncommitted++;",
+    find: "    this.#available = Math.max(0, this.#available - cost);\n    this.#overdue",
+    replace: "    this.#overdue",
     breaks: together,
     tests: ["ledger/budget/budget-wallet", "ledger/budget/budgets"],
     isShort: true,
@@ -68,10 +68,19 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   {
     name: "a lowered limit is not heard of",
     file: "ledger/budget/cached-budget.ts",
-    find: "    this.wallet.limit = limit;\n    this.doubt();",
-    replace: "    this.doubt();",
+    find: "      this.wallet.setLimit(limit);\n      this.doubt();",
+    replace: "      this.doubt();",
     breaks: "It calls in whatever other cores have leased beyond the rest.",
     tests: ["ledger/budget/budgets", "ledger/budget/shared-budgets"],
+  },
+  {
+    name: "what requests held under a higher limit is let go to others",
+    file: "ledger/budget/budget-wallet.ts",
+    find: "    this.#overdue += before;\n",
+    replace: "",
+    breaks: "what running requests hold of that, and do not spend, goes back",
+    tests: ["ledger/budget/budgets"],
+    worlds: [], // limits rise and fall in worlds, and no judge knows who held what when one fell
   },
   {
     name: "a core that comes back spends the budgets that others have spent",
@@ -81,6 +90,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     breaks:
       "It admits nothing until the database has answered it and it has compared all that it leased with the database",
     tests: ["ledger/core/doubtful", "ledger/budget/shared-budgets"],
+    worlds: [], // the comparison that follows, before anybody is let in, finds the same slices lost
   },
   {
     name: "an unknown slice of a budget stays open",
@@ -97,6 +107,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "const known = before;",
     breaks: "the database takes back whatever the slice has beyond it",
     tests: ["model/store/budget"],
+    worlds: [], // the core is told the slice's size, and spends what the lost reply leased
   },
   {
     name: "what other cores have spent of a budget is leased once more",
@@ -147,6 +158,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "return Math.max(now, startsAt, Math.min(endsAt, 0));",
     breaks: "its receipt has the last moment of that day",
     tests: ["model/budget-window", "ledger/budget/budgets", "ledger/budget/shared-budgets"],
+    worlds: ["night"],
     isShort: true,
   },
   {
@@ -156,6 +168,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "const week = Math.floor((day + 4) / 7);",
     breaks: "a week (from Monday)",
     tests: ["model/budget-window"],
+    worlds: [], // no world lives past a Sunday
     isShort: true,
   },
   {
@@ -182,5 +195,6 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "Math.min(now, entry.settleBy ?? now)",
     breaks: "its first moment, where a clock was turned back meanwhile, also after a",
     tests: ["ledger/budget/lost-budgets"],
+    worlds: ["clocks", "plain"],
   },
 ]);

@@ -78,9 +78,9 @@ export const doorMutations: readonly Mutation[] = [
     name: "no listener has a network's new connections take turns of the event loop",
     worlds: [],
     file: "lib/door/door.ts",
-    find: "this.#arriving.take(address, 1, act);",
+    find: "this.#arriving.take(address, this.#owes(address) ? 1 : most, act);",
     replace: "act();",
-    breaks: "has one new connection taken in, and one broken one ended, in a turn of the event loop",
+    breaks: "has eight new connections taken in, and one broken one ended, in a turn of the event loop",
     tests: ["test/lib/door/turns.test.ts", walked],
   },
   {
@@ -123,8 +123,8 @@ export const doorMutations: readonly Mutation[] = [
   without("refusals", {
     of: "over HTTP",
     file: "lib/door/paced-response.ts",
-    find: 'return isRefusal ? "refusals" : otherwise;',
-    replace: "return isRefusal ? undefined : otherwise;",
+    find: 'return isRefusal(status) ? "refusals" : otherwise;',
+    replace: "return isRefusal(status) ? undefined : otherwise;",
     breaks: refusals,
     tests: ["test/lib/door/paced-response.test.ts", walked, program],
   }),

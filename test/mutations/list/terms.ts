@@ -111,7 +111,7 @@ export const termsMutations: readonly Mutation[] = within({ source: "src/money",
     replace: "      await (paid > 0 && balances?.judgeFall(em, account));",
     breaks: "`balance.exhausted` and\nrefusals at money and the line.",
     tests: ["thresholds/spending-watch"],
-    worlds: ["news"],
+    worlds: ["newsOfTerms"],
   },
   {
     name: "gifts pay by the account's own prices",

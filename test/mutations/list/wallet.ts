@@ -77,6 +77,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "budget: this.available",
     breaks: "Nothing is spent beyond a balance.",
     tests: ["ledger", "ledger-model", "wallet/terms"],
+    worlds: ["liars"],
   },
   {
     name: "running requests hold nothing",
@@ -181,6 +182,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "if (this.#clock.monotonic() < deadline) {",
     breaks: "first come, first served",
     tests: ["wallet/wait-queue"],
+    worlds: [], // only who is next is woken, and is no longer next only where one before it has just got room in its budget
   },
   {
     name: "a request that waits is not woken when money becomes free",

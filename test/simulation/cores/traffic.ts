@@ -37,10 +37,10 @@ export class Traffic {
   readonly #customers: readonly Customer[];
   /** Undefined: keys are never looked up. */
   keys: Keys | undefined;
-  /** Called with each refusal for lack of money. */
-  onRefused: (run: Run, worst: number, life: Life) => void = () => {};
-  /** Called with each admitted request. */
-  onAdmitted: (run: Run) => void = () => {};
+  /** Called with each refusal, and the most that the request may cost at the highest prices so far. */
+  onRefused: (run: Run, worst: number) => void = () => {};
+  /** The same for each admitted request, before its engine has it. */
+  onAdmitted: (run: Run, worst: number) => void = () => {};
   /** Draws which earlier requests are asked again. Undefined: none is. */
   readonly #again: Dice | undefined;
   /** Draws who uses the service. Undefined: requests do not say. */
@@ -176,12 +176,11 @@ export class Traffic {
       if (run.refusal === "UNSPECIFIED" && !isUnreachable(error)) {
         this.#history.violation("reasons", `a request was refused without a reason: ${(error as Error).stack}`);
       }
-      const terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
-      this.onRefused(run, wanted.inputTokens * terms.input + wanted.outputTokens * terms.output, life);
+      this.onRefused(run, this.#worstOf(run, wanted));
       return;
     }
     run.answeredAt = this.#timeline.now;
-    this.onAdmitted(run);
+    this.onAdmitted(run, this.#worstOf(run, wanted));
     run.state = "held";
     life.process.requests++;
     run.terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
@@ -194,6 +193,11 @@ export class Traffic {
       return;
     }
     this.#generate(run, life, exact, leave);
+  }
+
+  #worstOf({ model }: Run, { inputTokens, outputTokens }: ChargedTokens): number {
+    const { input, output } = this.dearest.get(model) ?? { input: 0, output: 0 };
+    return inputTokens * input + outputTokens * output;
   }
 
   /** Settles what a request says of who uses the service, as the core's inference service does. */

@@ -1,3 +1,4 @@
+import type { RunningHold } from "#src/money/ledger/hold.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 import { readArchived } from "./archives.ts";
@@ -91,6 +92,11 @@ function judgeMost(group: readonly Run[], found: Receipts): Fault | undefined {
   const terms = all.at(-1)?.terms;
   if (terms !== undefined && found.cost > found.input * terms.input + found.output * terms.output) {
     return { judge: "prices", what: "cost more than any price that there was" };
+  }
+  const admitted = all.flatMap(({ hold }) => (hold === undefined ? [] : [(hold as RunningHold).rates]));
+  const highest = (kind: "input" | "output") => Math.max(...admitted.map((rates) => rates[kind]));
+  if (admitted.length > 0 && found.cost > found.input * highest("input") + found.output * highest("output")) {
+    return { judge: "prices", what: "cost more than at its admission" };
   }
   // A copy of its journal may have been charged before its client was told anything.
   const told = all.reduce((sum, run) => sum + (run.told ?? Number.POSITIVE_INFINITY), 0);

@@ -84,13 +84,13 @@ function judgeBounds(world: World, used: readonly Used[], worksSince: number): v
   const ordered = used.toSorted((a, b) => (a.run.labelled?.before ?? 0) - (b.run.labelled?.before ?? 0));
   for (const [label, all] of Map.groupBy(ordered, ({ run, name }) => `the ${name} of ${run.accountId}`)) {
     judgeOthers(world, label, all);
-    for (const uses of Map.groupBy(all, ({ day }) => day).values()) {
-      judgeFirst(
-        world,
-        label,
-        uses.filter(({ value }, place) => value !== other && uses.findIndex((one) => one.value === value) === place),
-        worksSince,
+    for (const [day, uses] of Map.groupBy(all, ({ day }) => day)) {
+      const stored = all.filter((one) => one.day !== day && mayCount(one, day, world.timeline.beginning));
+      const first = uses.filter(
+        ({ value }, place) => value !== other && uses.findIndex((one) => one.value === value) === place,
       );
+      const isNew = ({ value }: Used) => !stored.some((one) => one.value === value);
+      judgeFirst(world, label, first.filter(isNew), worksSince);
     }
   }
 }
@@ -117,7 +117,7 @@ function mayCount({ run, day: of }: Used, day: number, beginning: number): boole
   return of === day || (of === day - 1 && storedOn === day);
 }
 
-/** `first`: the first use of each value of a day. No core takes more than it may, or one beside as many that others stored. */
+/** `first`: the first use of each value of a day that no charge of the day before was stored with. No core takes more than it may, or one beside as many that others stored. */
 function judgeFirst({ history, wentBack }: World, label: string, first: readonly Used[], worksSince: number): void {
   const taken = new Map<object, number>();
   for (const one of first) {

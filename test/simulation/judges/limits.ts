@@ -82,8 +82,11 @@ const mostWrongly = 0.001;
 /** Milliseconds within which a core that needs money has looked for it, on a slow network, too. */
 const foundMs = lookAgainMs + 50;
 
+/** Milliseconds that nobody waits beside free money. */
+const longMs = 1000;
+
 /**
- * Counts requests that are refused for lack of money while unleased money would pay for two of them. Two cores that
+ * Counts requests that are refused for lack of money, or let in only after a second, while unleased money would pay for two of them. Two cores that
  * lack money return it in turns, and each time it is unleased for a moment: it counts only when it has been for longer
  * than one search takes. A refund keeps the account's money unleased until there is enough, as a change of its credit line does;
  * requests in that time are not counted.
@@ -106,12 +109,25 @@ export class RefusalJudge {
 
   /** Call it for each request that is refused. */
   refused(run: Run, worst: number): void {
+    if (/^BALANCE_/.test(run.refusal ?? "")) {
+      this.#look(run, worst, foundMs);
+    }
+  }
+
+  /** Call it for each request that is let in. One with a budget may have waited for that. */
+  admitted(run: Run, worst: number): void {
+    const waitedMs = (run.answeredAt ?? 0) - (run.enteredAt ?? 0);
+    if (run.budget === undefined && waitedMs >= longMs) {
+      this.#look(run, worst, waitedMs);
+    }
+  }
+
+  #look(run: Run, worst: number, sinceMs: number): void {
     const { server, trueTime, operators, terms } = this.#world;
     if (
-      !/^BALANCE_/.test(run.refusal ?? "") ||
       run.askedAt < this.#began ||
-      operators.refunds(run.accountId, foundMs) ||
-      terms?.setsLine(run.accountId, foundMs)
+      operators.refunds(run.accountId, sinceMs) ||
+      terms?.setsLine(run.accountId, sinceMs)
     ) {
       return;
     }
@@ -124,10 +140,10 @@ export class RefusalJudge {
     if (found === undefined || found.debt !== 0 || found.free < 2 * worst) {
       return;
     }
-    const free = found.free - this.#atHome.riseSince(run.accountId, foundMs);
+    const free = found.free - this.#atHome.riseSince(run.accountId, sinceMs);
     if (free >= 2 * worst) {
       this.#wrongly++;
-      this.#last = `${run.requestId}: ${run.refusal} of ${worst} beside ${free}`;
+      this.#last = `${run.requestId}: ${run.refusal ?? "let in late"} of ${worst} beside ${free}`;
     }
   }
 
@@ -138,7 +154,7 @@ export class RefusalJudge {
     if (this.#wrongly > Math.max(1, requests * mostWrongly)) {
       history.violation(
         "wrong refusals",
-        `${this.#wrongly} of ${requests} requests were refused beside money, as ${this.#last}`,
+        `${this.#wrongly} of ${requests} requests were refused or kept waiting beside money, as ${this.#last}`,
       );
     }
   }

@@ -9,9 +9,12 @@ const underWayMs = 3000;
 /** The time that a request waits for money that others hold, less what clocks run fast. */
 const patienceMs = 1900;
 
+/** A balance that cannot pay so many tokens is spent. */
+export const leastTokens = 64;
+
 /**
- * Judges that refusals tell the truth: nothing is told as spent beside money for two such requests, held by others or not,
- * and nobody is told that money is held before the time to wait is over. Only for a world that works.
+ * Judges that refusals tell the truth: nothing is told as spent beside twice the least that such a request needs, held by
+ * others or not, and nobody is told that money is held before the time to wait is over. Only for a world that works.
  */
 export class ReasonJudge {
   readonly #world: World;
@@ -25,15 +28,15 @@ export class ReasonJudge {
     this.#from = world.traffic.runs.length;
   }
 
-  /** Call it for each request that is refused. `worst`: the most that it may cost. */
-  refused(run: Run, worst: number): void {
+  /** Call it for each request that is refused. */
+  refused(run: Run): void {
     if (this.#world.traffic.runs.indexOf(run, this.#from) < 0) {
       return;
     }
     if (run.refusal === "BALANCE_EXHAUSTED") {
-      this.#note(run, worst, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
+      this.#note(run, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
     } else if (run.refusal === "BUDGET_EXHAUSTED" && run.budget?.period === "total") {
-      this.#note(run, worst, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
+      this.#note(run, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
     }
   }
 
@@ -54,11 +57,34 @@ export class ReasonJudge {
     }
   }
 
-  #note({ requestId, refusal }: Run, worst: number, left: number): void {
-    if (left >= 2 * worst) {
+  #note(run: Run, left: number): void {
+    const least = this.#leastOf(run);
+    if (left >= 2 * least) {
       this.#untrue++;
-      this.#last = `${requestId}: ${refusal} of ${worst} beside ${left}`;
+      this.#last = `${run.requestId}: ${run.refusal} of ${least} beside ${left}`;
     }
+  }
+
+  /**
+   * The least with which a request is let in: money for 64 tokens, and for its prompt and one of its answer, at the highest
+   * prices that its account's credits may have, and those of today.
+   */
+  #leastOf({ accountId, model, admitted: { inputTokens, outputTokens } }: Run): number {
+    const { input = 0, output = 0 } =
+      this.#world.server.tables.get<{ input: number; output: number }>(
+        `select max(input) as input, max(output) as output from (
+           select price.input, price.output
+           from (select price_version_id as of from lot where account_id = ?1 union select max(id) from price_version) lists
+           join price on price.model = ?2 and price.version_id = coalesce(
+             (select max(version_id) from price one where one.model = ?2 and version_id <= lists.of),
+             (select min(version_id) from price one where one.model = ?2 and version_id > lists.of))
+           union all select own_price.input, own_price.output from own_price
+           join own_prices on own_prices.id = own_prices_id where account_id = ?1 and model = ?2)`,
+        ...[accountId, model],
+      ) ?? {};
+    const worst = inputTokens * input + outputTokens * output;
+    const short = Math.max(leastTokens * Math.max(input, output), inputTokens * input + output);
+    return outputTokens === 0 ? worst : Math.min(worst, short);
   }
 
   /** What an account has, leased or not. Nothing while it owes something. */

@@ -2,8 +2,8 @@ import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 
 /**
- * Milliseconds after a run's start within which its charge is certainly on leases that its core never lost: others
- * reclaim leases after 30 s.
+ * Milliseconds after a run was let in within which its charge is certainly on leases that its core never lost: a core lets
+ * nothing in five seconds before others reclaim them.
  */
 const quickMs = 5000;
 
@@ -72,10 +72,10 @@ export class SpendingJudge {
   /**
    * Whether the core had the run's money all the time: the charge followed its hold undisturbed and was stored at once.
    */
-  #isPlain({ process, state, lies, mayBeLost, askedAt, hold }: Run): boolean {
+  #isPlain({ process, state, lies, mayBeLost, answeredAt = 0, hold }: Run): boolean {
     const storedAt = this.#storedAt.get(hold?.runId ?? "") ?? Number.POSITIVE_INFINITY;
     const lived = process.diedAt === undefined || process.diedAt > storedAt;
-    const quick = storedAt - askedAt < quickMs;
+    const quick = storedAt - answeredAt < quickMs;
     return state === "acknowledged" && lived && quick && !lies && !mayBeLost;
   }
 }

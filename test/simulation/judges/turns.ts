@@ -4,20 +4,25 @@ import type { World } from "../world.ts";
 /** Milliseconds of waiting after which a request may look at the money though it is not its turn. */
 const patienceMs = 1900;
 
+/** Milliseconds after which an id is no longer taken for new, less what clocks differ. */
+const freshMs = 9000;
+
 /**
  * Judges that who waits for an account's money on a core is served in the order of arrival. Requests with budgets may pass
- * each other, and one whose id was asked before is looked up first. Not for SQLite, where some come in another order.
+ * each other. One whose id may have run before is looked up first, and look-ups overtake each other: an id that was asked
+ * twice, one that was made long before, because its core slept, and every id where clocks are wrong.
  */
-export function judgeTurns({ traffic, history, isSqlite }: World): void {
-  if (isSqlite) {
+export function judgeTurns({ traffic, history, clocksMoved }: World): void {
+  if (clocksMoved) {
     return;
   }
   const asked = Map.groupBy(traffic.runs, ({ requestId }) => requestId);
   const plain = traffic.runs.filter(
-    ({ budget, hold, requestId, enteredAt, answeredAt }) =>
+    ({ budget, hold, requestId, askedAt, enteredAt, answeredAt }) =>
       budget === undefined &&
       hold !== undefined &&
       at(answeredAt) - at(enteredAt) < patienceMs &&
+      at(enteredAt) - askedAt < freshMs &&
       asked.get(requestId)?.length === 1,
   );
   for (const runs of Map.groupBy(plain, ({ process, accountId }) => `${process.name} ${accountId}`).values()) {

@@ -108,7 +108,8 @@ export declare type ListRequestsResponse = Message<"tollgate.metering.v1.ListReq
   requests: Request[];
 
   /**
-   * The token of the next page. Empty: this is the last page.
+   * The token of the next page. Empty: this is the last page. A page may have fewer entries than were asked for, or none, and have a
+   * token: by key, model or reason an answer looks through 50,000 requests of a kind, and the next page looks further back.
    *
    * @generated from field: string next_page_token = 2;
    */

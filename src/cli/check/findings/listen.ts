@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { parseAddress } from "#lib/net/address.ts";
+import { claimPort } from "#lib/net/port-claim.ts";
 import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets/secrets.ts";
@@ -28,8 +29,11 @@ async function checkAddress(name: string, text: string, reusePort: boolean): Pro
   }
 }
 
-function bind(text: string, reusePort: boolean): Promise<void> {
+async function bind(text: string, reusePort: boolean): Promise<void> {
   const { host = "", port = 0 } = parseAddress(text) ?? {};
+  if (reusePort) {
+    (await claimPort(text))(); // rejects where one process has the port alone
+  }
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -69,6 +69,11 @@ export class BudgetCache {
     return cached;
   }
 
+  /** What this core has of each window. */
+  get parts(): readonly BudgetWallet[] {
+    return Array.from(this.#budgets.values(), ({ wallet }) => wallet);
+  }
+
   /** The wallet that a charge counts in. Undefined: only the store knows the slice. */
   ofSlice(sliceId: string | undefined): BudgetWallet | undefined {
     return sliceId === undefined ? undefined : this.#bySlice.get(sliceId)?.wallet;

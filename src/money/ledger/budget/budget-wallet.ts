@@ -8,8 +8,7 @@ export class BudgetWallet {
   readonly budgetId: string;
   readonly accountId: string;
   readonly window: BudgetWindow;
-  /** The limit under which its money was leased. */
-  limit: PicoUsd;
+  #limit: PicoUsd;
   #sliceId: string;
   #isMade = false;
   /** The slice's size as this core knows it, and the number of sizes that it has given it. */
@@ -19,6 +18,9 @@ export class BudgetWallet {
   #elsewhere: PicoUsd = 0;
   #available: PicoUsd = 0;
   #held: PicoUsd = 0;
+  /** How much of what is held was leased under a higher limit, and how much of that is held no longer. */
+  #heldBefore: PicoUsd = 0;
+  #overdue: PicoUsd = 0;
   /** The number of charges that the store is not known to have. */
   #uncommitted = 0;
   /** The cost of those charges. */
@@ -27,11 +29,27 @@ export class BudgetWallet {
   #returning: PicoUsd = 0;
 
   constructor(of: { budgetId: string; accountId: string; window: BudgetWindow; limit: PicoUsd; sliceId: string }) {
-    this.limit = of.limit;
+    this.#limit = of.limit;
     this.budgetId = of.budgetId;
     this.accountId = of.accountId;
     this.window = of.window;
     this.#sliceId = of.sliceId;
+  }
+
+  /** The limit under which its money was leased. */
+  get limit(): PicoUsd {
+    return this.#limit;
+  }
+
+  /** Sets the limit that holds from now on. Under a lower one, what is held now is to go back once it is held no longer. */
+  setLimit(limit: PicoUsd): void {
+    this.#heldBefore = limit < this.#limit ? this.#held : this.#heldBefore;
+    this.#limit = limit;
+  }
+
+  /** Whether money is here that goes back before anything of it is held again. */
+  get isOverdue(): boolean {
+    return this.#overdue > 0;
   }
 
   /** The id of its slice in the store. It gets a new one when the slice is lost. */
@@ -61,7 +79,7 @@ export class BudgetWallet {
 
   /** Money that a new request may hold. Below zero after an engine exceeded its cap, or after the slice was lost. */
   get free(): PicoUsd {
-    return this.#available - this.#held;
+    return this.#available - this.#held - this.#overdue;
   }
 
   /**
@@ -106,7 +124,8 @@ export class BudgetWallet {
 
   /** Takes the free money out, to be given back. `returned` must follow. The money can be leased again. */
   takeFree(): PicoUsd {
-    const free = Math.max(0, this.free);
+    const free = Math.max(0, this.#available - this.#held);
+    this.#overdue = 0;
     this.#available -= free;
     this.#size -= free;
     this.#unleased += free;
@@ -127,6 +146,9 @@ export class BudgetWallet {
   }
 
   unhold(amount: PicoUsd): void {
+    const before = Math.min(amount, this.#heldBefore);
+    this.#heldBefore -= before;
+    this.#overdue += before;
     this.#held -= amount;
     invariant(amount >= 0 && this.#held >= 0, "what is held of a budget is never negative");
   }
@@ -137,6 +159,7 @@ export class BudgetWallet {
       return; // nothing of the slice waits for it
     }
     this.#available = Math.max(0, this.#available - cost);
+    this.#overdue = Math.max(0, this.#overdue - cost);
     this.#uncommitted++;
     this.#uncommittedCost += cost;
   }
@@ -161,6 +184,8 @@ export class BudgetWallet {
   /** The slice no longer belongs to this core. Money held stays held, against whatever is leased next. */
   lose(sliceId: string): void {
     this.#available = 0;
+    this.#overdue = 0;
+    this.#heldBefore = 0;
     this.#uncommitted = 0; // those charges count in the lost slice
     this.#uncommittedCost = 0;
     this.#returning = 0;

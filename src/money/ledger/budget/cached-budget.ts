@@ -69,13 +69,17 @@ export class CachedBudget {
     return this.#refill.alone(run);
   }
 
-  /** Sets the limit that holds from now on. Free money leased under another limit goes back before more is leased. */
+  /**
+   * Sets the limit that holds from now on. Free money leased under another limit goes back before more is leased, and what
+   * requests hold of a higher one once they hold it no longer.
+   */
   setLimit(limit: PicoUsd): void {
-    if (this.wallet.limit === limit) {
+    if (this.wallet.limit !== limit) {
+      this.wallet.setLimit(limit);
+      this.doubt();
+    } else if (!this.wallet.isOverdue) {
       return;
     }
-    this.wallet.limit = limit;
-    this.doubt();
     const giveBack = takeFree(this.#parts.store, [this.wallet]);
     this.#refill.inBackground(this.alone(giveBack), notGivenBack);
   }

@@ -10,6 +10,7 @@ import { maxInflating } from "../messages/limits.ts";
 import { toHeaders } from "../messages/metadata.ts";
 import { Slots } from "../messages/slots.ts";
 import { toConnectError, toStatus } from "../messages/status.ts";
+import { withReason } from "../messages/with-reason.ts";
 import {
   addToAnswer,
   closeRequest,
@@ -89,7 +90,7 @@ class GuardedCall implements Listener {
       this.#call,
       answeredIdHeader,
       () => contextValues.get(requestIdKey),
-      (status) => contextValues.get(heardKey) || void this.#tell(head, toConnectError(status)),
+      (status) => (contextValues.get(heardKey) ? status : this.#refuseUnheard(head, status)),
     );
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
@@ -211,6 +212,13 @@ class GuardedCall implements Listener {
     this.#reception?.end();
     this.#call.sendStatus(toStatus(await this.#tell(head, reason)));
     closeRequest(this.#call);
+  }
+
+  /** Tells the interceptors of what grpc-js refuses before they hear of it, such as a message that is too large. Returns what to answer. */
+  #refuseUnheard(head: CallHead, status: grpc.StatusObject): grpc.StatusObject {
+    const reason = withReason(toConnectError(status));
+    void this.#tell(head, reason);
+    return toStatus(reason);
   }
 
   /** Tells the interceptors of a refusal. */

@@ -2,6 +2,8 @@ import type { EventEmitter } from "node:events";
 import { create, type DescMessage, type DescMethodUnary, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
 import { type CallSignal, createCallSignal, deadlineExceeded } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod } from "../invoke.ts";
@@ -78,7 +80,7 @@ function readMessage(schema: DescMessage, bytes: Uint8Array): Received {
   try {
     return fromBinary(schema, bytes);
   } catch (cause) {
-    return new ConnectError(`The request message cannot be read: ${(cause as Error).message}`, Code.InvalidArgument);
+    return failure(Reason.INVALID_ARGUMENT, `The request message cannot be read: ${(cause as Error).message}`);
   }
 }
 

@@ -1,9 +1,12 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Door } from "#lib/door/door.ts";
 import { keepRenewed, tlsOptions } from "#lib/door/tls.ts";
+import { toNetwork } from "#lib/net/network.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
+import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { servedMethods } from "../invoke.ts";
 import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
@@ -46,16 +49,19 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
     isServed: (path) => served.has(path),
     begin: ({ session }, look) =>
       door.begins(() => session?.socket.remoteAddress, look, !standingOf(session, door).isKnown),
-    refuse: (stream, answer) =>
+    refuse: (stream, { [requestIdHeader]: given }, answer) => {
+      const client = stream.session?.socket.remoteAddress;
+      const name = () => door.nameRefusal({ given, reason: Reason.UNSUPPORTED, address: toNetwork(client ?? "") });
       refuseInTurn(
         {
           connection: stream.session,
-          client: stream.session?.socket.remoteAddress,
+          client,
           onClose: (listener) => void stream.once("close", listener),
-          act: () => stream.destroyed || answer(),
+          act: () => stream.destroyed || answer(name()),
         },
         door,
-      ),
+      );
+    },
   });
   const calls = new Set<CallSignal>();
   for (const methods of mounted) {
@@ -73,7 +79,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
       stopGently({
         graceMs,
         close(closed) {
-          listener.close(closed);
+          void door.close(listener).then(() => closed());
           server.tryShutdown(() => {}); // asks the clients to open no more calls
           door.connections.endSilent();
         },

@@ -109,12 +109,15 @@ export function onAnswer(call: Call, listener: AnswerListener): void {
   };
 }
 
-/** Adds a header to each answer, and to the status of each failure, among them those that grpc-js itself refuses. */
+/**
+ * Adds a header to each answer, and to the status of each failure, among them those that grpc-js itself refuses. `failed` returns
+ * the status to answer with.
+ */
 export function addToAnswer(
   call: Call,
   name: string,
   read: () => string,
-  failed: (status: StatusObject) => void,
+  failed: (status: StatusObject) => StatusObject,
 ): void {
   const { sendMetadata, sendStatus } = call;
   call.sendMetadata = (metadata) => {
@@ -125,10 +128,10 @@ export function addToAnswer(
     if (status.code === Status.OK) {
       return sendStatus.call(call, status);
     }
-    const metadata = status.metadata?.clone() ?? new Metadata();
-    failed({ code: status.code, details: status.details, metadata });
-    metadata.set(name, read());
-    sendStatus.call(call, { ...status, metadata });
+    const { code, details, metadata = null } = status;
+    const failure = failed({ code, details, metadata: metadata?.clone() ?? new Metadata() });
+    failure.metadata.set(name, read());
+    sendStatus.call(call, failure);
   };
 }
 

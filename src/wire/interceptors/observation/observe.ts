@@ -12,9 +12,10 @@ import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_servic
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { isRequestId } from "#lib/ids/request-id.ts";
 import type { SurfaceName } from "#lib/inference/surface-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { isId, readNamed, requestIdKey } from "../../grpc/call-id.ts";
+import { readNamed, requestIdKey } from "../../grpc/call-id.ts";
 import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
@@ -126,5 +127,5 @@ const metered: ReadonlySet<DescMethod> = new Set([InferenceService.method.genera
 /** The id that its caller gave a metered request. Empty: none, nothing like an id, or the message is still to come. */
 function readOwnId(request: UnaryRequest | StreamRequest): string {
   const asked = metered.has(request.method) ? readAsked(request) : {};
-  return "requestId" in asked && isId(asked.requestId) ? asked.requestId : "";
+  return "requestId" in asked && isRequestId(asked.requestId) ? asked.requestId : "";
 }

@@ -238,6 +238,27 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 
+  test("what a request held when the limit was lowered, and gives back, counts as leased under the old one", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const keyId = v7();
+    const old = budgetOf(1000 * out);
+    const lowered = { ...old, limit: 500 * out };
+    const hold = (tokens: number, budget: Budget) =>
+      clock.until(metering.ledger.hold(request(account, output(tokens), { keyId, budget }), never));
+    await clock.until(run(metering.ledger, request(account, output(300), { keyId, budget: old })));
+    const running = await hold(400, old);
+    expect(
+      await reasonOf(clock, metering.ledger.hold(request(account, output(100), { keyId, budget: lowered }), never)),
+    ).toBe(Reason.BUDGET_HELD);
+    await clock.until(running.settle(output(100), "completed"));
+    const rest = await hold(900, lowered);
+    expect(rest.outputTokens).toBe(100);
+    await clock.until(rest.settle(output(100), "completed"));
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
   test.each([
     ["the limit is lifted and set again", { budgetPicoUsd: null }, { budgetPicoUsd: 1000 * out }],
     ["the period is changed and changed back", { budgetPeriod: "day" }, { budgetPeriod: "total" }],

@@ -101,6 +101,69 @@ describe.each(dialects)("%s", (dialect) => {
     await metering.close();
   });
 
+  /** The requests of a list, page by page, where an answer looks at few rows. */
+  async function walk({ storage }: Metering, asked: object, pageSize: number): Promise<string[][]> {
+    const pages: string[][] = [];
+    for (let pageToken = ""; ; ) {
+      const page = create(ListRequestsRequestSchema, { ...asked, pageSize, pageToken });
+      const answer = await listRequests(storage, page, undefined, 4);
+      pages.push(answer.requests.map(({ requestId }) => requestId));
+      pageToken = answer.nextPageToken;
+      if (pageToken === "") {
+        return pages;
+      }
+    }
+  }
+
+  test("a filter that no index knows looks back a share an answer, and the answers after it further, to the end", async () => {
+    const { metering, account, clock, finish, record } = await start();
+    const other = await metering.account({ paid: usd });
+    const begin = metering.time.now();
+    const rare = { model: "rare", keyId: "z", reason: "TIMEOUT" };
+    const refused = Array.from({ length: 20 }, (_, at) => {
+      const facts = { ...(at % 8 === 3 && rare), requestId: `req_${at}` };
+      return refusal(at % 2 === 0 ? other : account, begin + at * 100, facts);
+    });
+    await record(refused);
+    clock.advance(2000);
+    for (let at = 0; at < 6; at++) {
+      await finish();
+      clock.advance(100);
+    }
+    const filters = [{ model: "rare" }, { reason: "TIMEOUT" }, { keyId: "z" }, { accountId: account, model: "rare" }];
+    const walks = filters.flatMap((asked) => [1, 2, 100].map((pageSize) => [asked, pageSize] as const));
+    for (const [asked, pageSize] of walks) {
+      const looks = await walk(metering, asked, pageSize);
+      expect(looks.flat()).toEqual(["req_19", "req_11", "req_3"]);
+      expect(looks.length).toBeGreaterThan(1);
+      expect(looks.at(0)).toEqual("reason" in asked ? ["req_19"] : []);
+    }
+    const within = { from: timestampFromMs(begin + 300), to: timestampFromMs(begin + 1900) };
+    expect((await walk(metering, { model: "rare", ...within }, 100)).flat()).toEqual(["req_11", "req_3"]);
+    expect((await walk(metering, { model: "none" }, 100)).flat()).toEqual([]);
+    const all = (await walk(metering, { model: testModel }, 3)).flat();
+    expect([all.length, new Set(all).size]).toEqual([23, 23]);
+    // What an index knows is read at once.
+    expect(await walk(metering, { accountId: other }, 100)).toHaveLength(1);
+    expect(await walk(metering, { requestId: "req_3", accountId: account, model: "rare" }, 100)).toEqual([["req_3"]]);
+    await metering.close();
+  });
+
+  test("a page token of another answer is refused, whatever it begins after", async () => {
+    const { metering } = await start();
+    const token = (key: string) => {
+      const filters = ["", "", "", "rare", "", RequestOutcome.UNSPECIFIED, undefined, undefined];
+      return Buffer.from(JSON.stringify([`requests of ${JSON.stringify(filters)}`, key])).toString("base64url");
+    };
+    for (const key of ["5 e", "5.25 e", "5 r 7"]) {
+      expect(await list(metering, { model: "rare", pageToken: token(key) })).toMatchObject({ requests: [] });
+    }
+    for (const key of ["5", "e", "5 x", "5 e 7", "-5 e"]) {
+      await expect(list(metering, { model: "rare", pageToken: token(key) })).rejects.toThrow("The page token");
+    }
+    await metering.close();
+  });
+
   test("a run that failed is listed once, with its reason", async () => {
     const { metering, account, clock, record } = await start();
     const wanted = request(account, { inputTokens: 10, outputTokens: 20 });

@@ -180,16 +180,18 @@ export async function start(door: Door, options: Partial<ServerOptions> = {}) {
   const service = new ScriptedService({ generate: () => texts(["a"]) });
   const codes: Outcome[] = [];
   const ids: string[] = [];
+  const reasons: (string | undefined)[] = [];
   const observe = observeCalls(new ManualClock(), [
-    ({ code, requestId }) => {
+    ({ code, requestId, reason }) => {
       codes.push(code === undefined ? "ok" : toSnakeCase(Code[code] ?? ""));
       ids.push(requestId);
+      reasons.push(reason === undefined ? undefined : Reason[reason]);
     },
   ]);
   const services = [registration(InferenceService, service)];
   const server = await door.start({ address: "127.0.0.1:0", services, interceptors: [observe], gate, ...options });
   closing.push(() => server.stop(0));
-  return { ...server, service, codes, ids };
+  return { ...server, service, codes, ids, reasons };
 }
 
 export const right = { authorization: "right" };

@@ -7,20 +7,21 @@ import { eventually } from "../../../support/eventually.ts";
 import { ScriptedService, untilAborted } from "../scripted-service.ts";
 import { empty, long, right, start, ways, wrong } from "./doors.ts";
 
-// Whatever a call is answered, its id is with it, and the observers, who log and record, know the same.
+// Whatever a call is answered, its id is with it, and the observers, who log and record, know the same, and why it was refused.
 
 const bombs = new Map((["proto", "json"] as const).map((format) => [format, gzipSync(long(format, 5 * 1024 * 1024))]));
 const made = /^req_[0-9a-f]{32}$/;
 
 describe.each(ways)("over %s, the request's id comes with", (_name, door, kind, format) => {
-  async function answer(headers: Record<string, string>, bytes: Uint8Array, encoding?: string) {
-    const { address, ids } = await start(door);
+  async function answer(headers: Record<string, string>, bytes: Uint8Array, encoding?: string, why?: string) {
+    const { address, ids, reasons } = await start(door);
     const call = door.call(address, kind, format, headers, encoding);
     call.write(door.frame(kind, bytes, encoding !== undefined));
     call.end();
     const id = await call.id;
     await eventually("it is observed", () => ids.length > 0);
     expect(ids).toEqual([id]);
+    expect(reasons).toEqual([why]);
     return id;
   }
 
@@ -37,16 +38,16 @@ describe.each(ways)("over %s, the request's id comes with", (_name, door, kind, 
   });
 
   test("a refusal by the head", async () => {
-    expect(await answer(wrong, empty(format))).toMatch(made);
+    expect(await answer(wrong, empty(format), undefined, "UNAUTHENTICATED")).toMatch(made);
   });
 
   test.each([
-    ["bytes of no message", Buffer.from([0xff, 0xff, 0xff, 0xff]), undefined],
-    ["what is not compressed as its header says", Buffer.from("not gzip at all"), "gzip"],
-    ["a message that inflates beyond the limit", undefined, "gzip"],
-    ["a message beyond the limit", long(format, 5 * 1024 * 1024), undefined],
-  ])("the refusal of %s", async (_what, bytes, encoding) => {
-    expect(await answer(right, bytes ?? bombs.get(format) ?? Buffer.of(), encoding)).toMatch(made);
+    ["bytes of no message", Buffer.from([0xff, 0xff, 0xff, 0xff]), undefined, "INVALID_ARGUMENT"],
+    ["what is not compressed as its header says", Buffer.from("not gzip at all"), "gzip", "INVALID_ARGUMENT"],
+    ["a message that inflates beyond the limit", undefined, "gzip", "REQUEST_TOO_LARGE"],
+    ["a message beyond the limit", long(format, 5 * 1024 * 1024), undefined, "REQUEST_TOO_LARGE"],
+  ])("the refusal of %s", async (_what, bytes, encoding, why) => {
+    expect(await answer(right, bytes ?? bombs.get(format) ?? Buffer.of(), encoding, why)).toMatch(made);
   });
 
   test("an answer that the end of the service cuts off", async () => {

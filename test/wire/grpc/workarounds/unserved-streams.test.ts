@@ -36,7 +36,7 @@ async function call(asked: string, contentType: string, prepare: (server: grpc.S
   await once(stream, "close");
   session.destroy();
   server.forceShutdown();
-  return { seen, status: headers[":status"], code: headers["grpc-status"] };
+  return { seen, status: headers[":status"], code: headers["grpc-status"], id: headers["x-request-id"] };
 }
 
 const unserved: [string, string][] = [
@@ -50,20 +50,21 @@ test("an interceptor misses calls that nobody serves: once it does not, the work
   }
 });
 
-test("with it they are heard of, and answered when it is said", async () => {
+test("with it they are heard of, and answered when it is said and under the id that is said", async () => {
   const heard: (string | undefined)[] = [];
   const prepare = (server: grpc.Server) =>
     boundStreams(server, {
       isServed: (asked) => asked === path,
       begin: (_, look) => look(),
-      refuse(stream, answer) {
-        heard.push(stream.session?.socket.remoteAddress);
-        answer();
+      refuse(stream, { "content-type": type }, answer) {
+        heard.push(`${stream.session?.socket.remoteAddress} ${type}`);
+        answer(`req_${heard.length}`);
       },
     });
-  expect(await call("/test/Nothing", "application/grpc", prepare)).toMatchObject({ status: 200, code: "12" });
-  expect(await call(path, "text/plain", prepare)).toMatchObject({ status: 415 });
-  expect(heard).toEqual(["127.0.0.1", "127.0.0.1"]);
+  const nothing = await call("/test/Nothing", "application/grpc", prepare);
+  expect(nothing).toMatchObject({ status: 200, code: "12", id: "req_1" });
+  expect(await call(path, "text/plain", prepare)).toMatchObject({ status: 415, id: "req_2" });
+  expect(heard).toEqual(["127.0.0.1 application/grpc", "127.0.0.1 text/plain"]);
   expect(await call(path, "application/grpc", prepare)).toMatchObject({ seen: 1, status: 200 });
   expect(heard).toHaveLength(2);
 });
@@ -79,7 +80,7 @@ test("every stream is looked at when it is said, and one that has gone by then i
         looks.push(look);
         setImmediate(look);
       },
-      refuse: (_, answer) => answer(),
+      refuse: (_, _headers, answer) => answer(""),
     });
   expect(await call(path, "application/grpc", prepare)).toMatchObject({ seen: 1, status: 200 });
   expect(begun).toEqual(["undefined"]);

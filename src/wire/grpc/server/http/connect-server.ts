@@ -28,6 +28,7 @@ import { hearCall, heardKey, nameCall, requestIdKey } from "../../call-id.ts";
 import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
 import { Slots } from "../../messages/slots.ts";
+import { explainMessages } from "../../messages/with-reason.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
 import { strictNumbers } from "../../workarounds/strict-numbers.ts";
 import { type Gate, listenerKey, openGate, refuse, tooManyCalls } from "../gate.ts";
@@ -68,7 +69,7 @@ export type ConnectHandlerOptions = Pick<ServerOptions, "services" | "intercepto
 export function createConnectHandler(options: ConnectHandlerOptions, shutdownSignal: AbortSignal): RequestListener {
   const { services, interceptors, gate = openGate, receiving = new Receiving(), door } = options;
   const router = createConnectRouter({
-    interceptors: [hearCall, ...interceptors, mendStreamParseErrors],
+    interceptors: [hearCall, mendStreamParseErrors, explainMessages, ...interceptors],
     ...connectAlone,
     acceptCompression: [compressionInTurns()],
     readMaxBytes: maxRequestBytes,
