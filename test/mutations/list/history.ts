@@ -41,7 +41,7 @@ export const historyMutations: readonly Mutation[] = [
       name: "a proof reads all receipts of today in one query",
       file: "books/proof/doubts.ts",
       find: "receipts: { ...within, from: last } };",
-      replace: "receipts: { ...within, from: last * 0 } };",
+      replace: "receipts: { ...within, from: last ? 1 : 0 } };",
       breaks: "so that no query reads more than a few parts",
       tests: ["books/proof/doubts"],
       worlds: [],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { rulesOf } from "#src/money/books/proof/rules/rules.ts";
-import { SharedProof } from "#src/money/books/proof/shared-proof.ts";
+import { beginPace, SharedProof } from "#src/money/books/proof/shared-proof.ts";
 import type { StoredSlice } from "#src/money/model/store/wallet.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -36,6 +36,26 @@ function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = [])
   });
   return { proof, lease, shown, paused };
 }
+
+test.each([
+  { parts: 100, tookMs: 160, endMs: 160_000 },
+  { parts: 5000, tookMs: 160, endMs: 3_600_000 },
+])("a proof of $parts parts leaves nine times its own time, but ends within its hour", async (proof) => {
+  let now = 0;
+  const after = (ms: number, act: () => void) => {
+    now += ms;
+    act();
+    return () => {};
+  };
+  const pace = beginPace({ monotonic: () => now, after });
+  for (let at = 0; at < proof.parts; at++) {
+    now += proof.tookMs;
+    await pace();
+  }
+  const nineTimes = 10 * proof.parts * proof.tookMs;
+  expect(now).toBeLessThanOrEqual(proof.endMs);
+  expect(now).toBeGreaterThanOrEqual(Math.min(nineTimes, 1_800_000));
+});
 
 describe.each(dialects)("%s", (dialect) => {
   test("one core proves for all, the others show its result, and an hour later any of them proves again", async () => {
