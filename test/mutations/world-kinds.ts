@@ -19,6 +19,8 @@ export const worldKinds = {
     faultsMs: 400,
     only: ["suspend", "cut off", "server away", "look-ups pile up", "failover", "late calls", "lost calls"],
   },
+  /** Cores sleep while copies of their disks run elsewhere, and come back. */
+  twins: { requests: 400, trafficMs: 15, faultsMs: 300, only: ["suspend", "twin"] },
   /** Standbys that lack the last moments become the primary. */
   past: { requests: 300, trafficMs: 15, faultsMs: 1500, only: ["failover", "lost replies"] },
   /** A day leaves the books while its core dies, sleeps or finds a database that went back, and its file is harmed. */

@@ -8,6 +8,7 @@ import { faults, localFaults, nightlyFaults } from "./faults/faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { BudgetSliceJudge } from "./judges/budget-slices.ts";
+import { judgeBudgetWindows } from "./judges/budget-windows.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
 import { CreditLineJudge } from "./judges/credit-lines.ts";
 import { IdentityJudge } from "./judges/identities.ts";
@@ -208,6 +209,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await judgeArchives(world);
   judgeDeeds(world);
   spending.judge();
+  judgeBudgetWindows(world);
   judgeRates(world);
   judgeTurns(world);
   judgeWaits(world);

@@ -132,6 +132,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "if (Number(row?.leased_under) === -limit) {",
     breaks: "counts anew what the key's chain of rotations has spent in that window",
     tests: ["ledger/budget/budgets", "thresholds/budget-recounts"],
+    worlds: ["night"],
   },
   {
     name: "on SQLite, what was spent of a budget is leased once more",

@@ -101,6 +101,7 @@ export const settlementMutations = within(
       replace: 'if (stored.status === "recovered" || inputTokens + outputTokens === 0) {',
       breaks: "What the first core counted beyond that is charged as a further run of the same request",
       tests: ["settlement/settler/run-rest", "core/comeback"],
+      worlds: ["twins"],
     },
     {
       name: "a run that a successor charged in part is charged whole once more",
@@ -109,6 +110,7 @@ export const settlementMutations = within(
       replace: "const outputTokens = charge.outputTokens;",
       breaks: "each token once",
       tests: ["settlement/settler/run-rest", "core/comeback"],
+      worlds: ["twins"],
     },
     {
       name: "each process makes another id for the rest of a run",
@@ -117,6 +119,7 @@ export const settlementMutations = within(
       replace: "update(`rest of ${runId} ${requestId} ${performance.now()}`)",
       breaks: once,
       tests: ["settlement/settler/run-rest", "core/comeback"],
+      worlds: ["twins"],
     },
     {
       name: "a charge that cannot be made is nowhere",
@@ -126,6 +129,7 @@ export const settlementMutations = within(
       breaks:
         "The journal knows a request while it is HELD, with notes of its tokens, and its charge until that is SETTLED or in the table of dead letters.",
       tests: ["settlement/dead-letters", "settlement/settler/put-aside", "invariants"],
+      worlds: ["past", "troubled"],
     },
     {
       name: "a superseded charge keeps its money out of reach",
@@ -134,6 +138,7 @@ export const settlementMutations = within(
       replace: "",
       breaks: "its run was charged already: the rest is charged, if there is any",
       tests: ["settlement/settler/run-rest", "settlement/settler/settler", "core/comeback"],
+      worlds: ["twins"],
     },
     {
       name: "the journal keeps what is settled",

@@ -118,6 +118,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "    this.#check();",
     breaks: "its slices are another core's by now: it is made anew from what is left",
     tests: ["settlement/settler/settler", "recovery", "core/comeback", "core/cores", "settlement/late-charges"],
+    worlds: ["twins"],
   },
   {
     name: "a used-up slice is never closed",
