@@ -16,5 +16,8 @@ export function readRequestTime(requestId: string): number | undefined {
   return time === undefined ? undefined : Number.parseInt(time, 16);
 }
 
-/** The id of a request by that of its answer, which is made from it. Other texts stay as they are. */
-export const toRequestId = (id: string): string => id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
+/** The id of a request by that of its answer, which is made from it. Other texts stay as they are, such as ids made elsewhere. */
+export function toRequestId(id: string): string {
+  const requestId = id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
+  return readRequestTime(requestId) === undefined ? id : requestId;
+}

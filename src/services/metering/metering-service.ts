@@ -1,5 +1,6 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { toRequestId } from "#lib/ids/request-id.ts";
 import { toInt64 } from "#lib/money/int64.ts";
 import { inBoundYoungSpace } from "#lib/overload/young-space.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -43,14 +44,15 @@ export function createMeteringService({
 
     async getReceipt({ requestId, accountId }, context) {
       const visible = visibleAccount(context, accountId) || undefined;
-      const found = await readReceipts(storage, requestId, visible, archives);
+      const found = await readReceipts(storage, toRequestId(requestId), visible, archives);
       const [receipt, ...furtherRuns] = hideServers(context, found);
       return { ...(receipt && { receipt }), furtherRuns };
     },
 
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      const page = await listReceipts(storage, { ...request, accountId }, archives);
+      const requestId = toRequestId(request.requestId);
+      const page = await listReceipts(storage, { ...request, accountId, requestId }, archives);
       return withAge(context, { ...page, receipts: hideServers(context, page.receipts) });
     },
 
@@ -62,7 +64,8 @@ export function createMeteringService({
 
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      const page = await listRequests(storage, { ...request, accountId }, archives);
+      const requestId = toRequestId(request.requestId);
+      const page = await listRequests(storage, { ...request, accountId, requestId }, archives);
       return withAge(context, { ...page, requests: hideServers(context, page.requests) });
     },
 

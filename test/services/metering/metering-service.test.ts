@@ -11,7 +11,10 @@ import {
   StreamUsageRequestSchema,
   UsageGroup,
 } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { systemRandom } from "#lib/ids/random.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
 import { readDetail } from "#lib/errors/detail.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
@@ -74,6 +77,22 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(run(metering.ledger, wanted));
     return wanted.requestId;
   };
+
+  test("a request is known by its id and by that of its answer, which is made from it", async () => {
+    const { metering, service } = await start();
+    const account = await metering.account({ paid: usd });
+    const requestId = newRequestId(systemRandom);
+    const wanted = { ...request(account, { inputTokens: 10, outputTokens: 20 }), requestId };
+    await run(metering.ledger, wanted);
+    for (const id of [requestId, requestId.replace("req_", "chatcmpl-"), requestId.replace("req_", "msg_")]) {
+      const asked = { requestId: id };
+      const { receipt } = await service.getReceipt(create(GetReceiptRequestSchema, asked), as(operator));
+      const { receipts } = await service.listReceipts(create(ListReceiptsRequestSchema, asked), as(operator));
+      const { requests } = await service.listRequests(create(ListRequestsRequestSchema, asked), as(operator));
+      expect([receipt, receipts?.[0], requests?.[0]].map((found) => found?.requestId)).toEqual(Array(3).fill(requestId));
+    }
+    await metering.close();
+  });
 
   test("a receipt is its account's and the operator's to see, one line a lot", async () => {
     const parts = await start();

@@ -57,7 +57,7 @@ export declare const CountRequestResponseSchema: GenMessage<CountRequestResponse
  */
 export declare type GetReceiptRequest = Message<"tollgate.metering.v1.GetReceiptRequest"> & {
   /**
-   * The request's id: the x-request-id header of its response.
+   * The request's id: the x-request-id header of its response, or the id in its answer.
    *
    * @generated from field: string request_id = 1;
    */

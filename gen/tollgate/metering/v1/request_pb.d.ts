@@ -39,7 +39,7 @@ export declare type ListRequestsRequest = Message<"tollgate.metering.v1.ListRequ
   accountId: string;
 
   /**
-   * Only this request, by the x-request-id of its response. Empty: all requests.
+   * Only this request, by the x-request-id of its response or the id in its answer. Empty: all requests.
    *
    * @generated from field: string request_id = 4;
    */

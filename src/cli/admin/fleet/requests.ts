@@ -33,7 +33,10 @@ export function addRequests(program: Command, io: Io): void {
       "list finished and refused requests, newest first, with the reason; of all accounts unless one is named",
     options: (command) =>
       command
-        .option("--request <id>", "only this request, by the x-request-id of its response, and what to do about it")
+        .option(
+          "--request <id>",
+          "only this request, by the x-request-id of its response or the id in its answer, and what to do about it",
+        )
         .option("--key <key>", "only this key")
         .option("--model <model>", "only this model")
         .option("--reason <reason>", "only refused for this reason, such as rate_limited", reasonName)

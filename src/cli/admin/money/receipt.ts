@@ -23,7 +23,7 @@ interface ReceiptFilter {
 export function addReceipt(program: Command, io: Io): void {
   addQuestion<[string], { account?: string }>(program, "receipt <request>", io, {
     description:
-      "show what a request cost, which credits paid and what was held for it; REQUEST is the x-request-id of its response",
+      "show what a request cost, which credits paid and what was held for it; REQUEST is the x-request-id of its response or the id in its answer",
     options: (command) =>
       command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
     ask: async (core, { account = "" }, requestId) => {
