@@ -7,7 +7,7 @@ import { Door } from "#lib/door/door.ts";
 import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { startAdminServer } from "#src/telemetry/admin-server.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
-import { listeners } from "./door-listeners.ts";
+import { listeners } from "./doors/listeners.ts";
 
 // What a listener itself refuses, before a surface or an interceptor hears of it, has an id that the log knows.
 

@@ -1,6 +1,8 @@
+import { connect, type Socket } from "node:net";
+import { afterEach } from "@jest/globals";
 import { Registry } from "prom-client";
 import type { ListenerName } from "#lib/door/bounds.ts";
-import type { Door } from "#lib/door/door.ts";
+import { Door, type DoorOptions } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
 import { createStripeWebhook } from "#src/checkout/webhook.ts";
 import { startAdminServer } from "#src/telemetry/admin-server.ts";
@@ -8,9 +10,12 @@ import { createHealth } from "#src/wire/grpc/server/health.ts";
 import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
 import { startHttpListener } from "#src/wire/grpc/server/http/http-listener.ts";
 import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
-import { createSite } from "../../facades/documentation/site.ts";
-import type { StaticFiles } from "../../facades/http/site/static-files.ts";
-import { errorLogger } from "../support/loggers.ts";
+import { createSite } from "../../../facades/documentation/site.ts";
+import type { StaticFiles } from "../../../facades/http/site/static-files.ts";
+import { errorLogger } from "../../support/loggers.ts";
+
+/** An address of this machine that counts as somebody's elsewhere. */
+export const stranger = "127.8.0.1";
 
 const address = "127.0.0.1:0";
 const services = { services: [createHealth([]).registration], interceptors: [] };
@@ -55,3 +60,34 @@ export const listeners: Readonly<
     return { address: server.address, stop: () => server.close() };
   },
 };
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+/** Starts a listener with a door of its own. */
+export async function startListener(name: ListenerName, options: Partial<DoorOptions>) {
+  const refused: string[] = [];
+  const door = new Door({
+    ...{ ...options, listener: name },
+    onRefused: (listener, bound) => refused.push(`${listener} ${bound}`),
+  });
+  const server = await listeners[name](door);
+  closing.push(() => server.stop());
+  const [host = "", port] = server.address.split(":");
+  return {
+    ...{ name, refused, door },
+    open(localAddress = "127.0.0.1"): Socket {
+      const socket = connect({ host, port: Number(port), localAddress })
+        .resume()
+        .on("error", () => {});
+      closing.push(() => socket.destroy());
+      return socket;
+    },
+  };
+}
+
+export type Started = Awaited<ReturnType<typeof startListener>>;
