@@ -7,6 +7,7 @@ const without = (bound: string, one: Omit<Mutation, "name" | "worlds"> & { reado
 };
 
 const walked = "test/compose/doors.test.ts";
+const inTurns = "test/compose/doors/turns.test.ts";
 const calls = "test/wire/grpc/server/door-bounds.test.ts";
 const floods = (of: string) => `test/facades/http/floods/${of}.test.ts`;
 const program = "test/attack/attacks.test.ts";
@@ -81,7 +82,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "this.#arriving.take(address, this.#owes(address) ? 1 : most, act);",
     replace: "act();",
     breaks: "has eight new connections taken in, and one broken one ended, in a turn of the event loop",
-    tests: ["test/lib/door/turns.test.ts", walked],
+    tests: ["test/lib/door/turns.test.ts", inTurns],
   },
   {
     name: "no listener has the requests of a network that owes take turns of the event loop",
@@ -90,7 +91,7 @@ export const doorMutations: readonly Mutation[] = [
     find: "this.#beginning.take(address, 1, act);",
     replace: "act();",
     breaks: "it begins one request or call a turn",
-    tests: [walked],
+    tests: [inTurns],
   },
   without("requests_per_address", {
     file: "facades/http/connection/proxied-requests.ts",
