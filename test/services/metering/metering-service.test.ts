@@ -13,9 +13,9 @@ import {
 } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
-import { readDetail } from "#lib/errors/detail.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { createMeteringService } from "#src/services/metering/metering-service.ts";
@@ -89,7 +89,9 @@ describe.each(dialects)("%s", (dialect) => {
       const { receipt } = await service.getReceipt(create(GetReceiptRequestSchema, asked), as(operator));
       const { receipts } = await service.listReceipts(create(ListReceiptsRequestSchema, asked), as(operator));
       const { requests } = await service.listRequests(create(ListRequestsRequestSchema, asked), as(operator));
-      expect([receipt, receipts?.[0], requests?.[0]].map((found) => found?.requestId)).toEqual(Array(3).fill(requestId));
+      expect([receipt, receipts?.[0], requests?.[0]].map((found) => found?.requestId)).toEqual(
+        Array(3).fill(requestId),
+      );
     }
     await metering.close();
   });
