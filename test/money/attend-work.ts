@@ -27,12 +27,20 @@ export function attendPool(clock: ManualClock, pool: Pool): void {
   clock.attend(() => connections._clients.filter(({ readyForQuery }) => !readyForQuery).length + pool.waitingCount);
 }
 
-/** The store, with its calls under way counted: a file's are done by a thread. */
+/**
+ * The store, with its calls under way counted: a file's are done by a thread. What a test puts in place of a method is no work
+ * of the database, and may itself wait for the clock.
+ */
 function counting(store: LedgerStore, count: (change: 1 | -1) => void): LedgerStore {
+  const replaced = new Set<string | symbol>();
   return new Proxy(store, {
+    set(target, name, value) {
+      replaced.add(name);
+      return Reflect.set(target, name, value);
+    },
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") {
+      if (typeof value !== "function" || replaced.has(name)) {
         return value;
       }
       return (...parameters: unknown[]) => {
