@@ -54,8 +54,9 @@ test("nothing listens but through a door", () => {
   })
     .filter((path) => /\bcreate(Secure)?Server\b|net\/listen\.ts"/.test(readFileSync(path, "utf8")))
     .toSorted();
-  // gRPC's library takes the connections that its listener has let in. The others try whether an address is free.
+  // gRPC's library takes the connections that its listener has let in, a claim closes each. The others try whether an address is free.
   expect(listening).toEqual([
+    "lib/net/port-claim.ts",
     "src/cli/check/findings/listen.ts",
     "src/compose/process/taken-port.ts",
     "src/wire/grpc/server/server.ts",
