@@ -95,6 +95,7 @@ export async function startFront(
     transport,
     overload,
     intake,
+    pieces: door.pieces,
     clock: systemClock,
     random: systemRandom,
     logger,

@@ -228,7 +228,8 @@ export declare const AccountsService: GenService<{
     output: typeof GetKeyStatusResponseSchema;
   },
   /**
-   * Checks a credential without counting or running anything. A facade calls it before it reads a large body.
+   * Checks a credential without counting or running anything. A facade calls it before it reads a large body. The metadata tell the
+   * state of the key's rate limit.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.IdentifyCaller
    */
