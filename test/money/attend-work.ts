@@ -33,10 +33,12 @@ export function attendPool(clock: ManualClock, pool: Pool): void {
  */
 function counting(store: LedgerStore, count: (change: 1 | -1) => void): LedgerStore {
   const replaced = new Set<string | symbol>();
-  return new Proxy(store, {
-    set(target, name, value) {
-      replaced.add(name);
-      return Reflect.set(target, name, value);
+  const counted: LedgerStore = new Proxy(store, {
+    set(target, name, value, receiver) {
+      if (receiver === counted) {
+        replaced.add(name);
+      }
+      return Reflect.set(target, name, value, receiver);
     },
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
@@ -54,4 +56,5 @@ function counting(store: LedgerStore, count: (change: 1 | -1) => void): LedgerSt
       };
     },
   });
+  return counted;
 }
