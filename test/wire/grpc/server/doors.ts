@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import { toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
@@ -136,9 +136,12 @@ export const connectDoor: Door = {
   start: startConnectServer,
   call(address, kind, format, headers, encoding) {
     const name = kind === "unary" ? "content-encoding" : "connect-content-encoding";
+    // Of its own: a connection kept from an earlier call may be closed as idle by then. Kept: or the port would not read the rest.
+    const agent = new Agent({ keepAlive: true });
+    closing.push(() => agent.destroy());
     const call = httpRequest(`http://${address}${pathTo(kind)}`, {
       method: "POST",
-      agent: false, // a connection kept alive may be closed as idle by then
+      agent,
       headers: {
         "content-type": `application/${kind === "unary" ? "" : "connect+"}${format}`,
         ...headers,
