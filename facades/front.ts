@@ -4,7 +4,6 @@ import Koa, { type DefaultState } from "koa";
 import { Pace } from "#lib/door/counts/pace.ts";
 import { unwantedBytesPerSecond } from "#lib/door/drain.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
-import type { Pieces } from "#lib/door/turns/pieces.ts";
 import { readPackaged } from "#lib/files/assets.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
@@ -26,7 +25,6 @@ import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
 import { RequestError } from "./http/request/error.ts";
 import { createLabelReader, type LabelSource } from "./http/request/labels.ts";
-import { LargeBodies } from "./http/request/large-bodies.ts";
 import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
@@ -43,8 +41,6 @@ interface Dependencies extends Runtime {
   /** Lets requests begin in their turn. */
   readonly intake: Intake;
   readonly limits: FrontLimits;
-  /** The turns of large bodies, of the door that the requests come through. */
-  readonly pieces: Pieces;
   /** The attribution labels that are read from requests. */
   readonly labels: readonly LabelSource[];
   /** What the public pages tell of whoever runs the service. */
@@ -72,7 +68,7 @@ export interface Front {
 
 /** Creates the front of all public surfaces. */
 export function createFront(parts: Dependencies): Front {
-  const { clock, overload, intake, limits, pieces, observer, random } = parts;
+  const { clock, overload, intake, limits, observer, random } = parts;
   const core = createCoreClients(parts.transport);
   const surfaces = createSurfaces(core, createLabelReader(parts.labels));
   const choose: Choose = (request) => chooseSurface(surfaces, request);
@@ -87,9 +83,7 @@ export function createFront(parts: Dependencies): Front {
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory, () => observer.refused("bodies")),
     pace: new BodyPace(clock, limits.minBodyRate),
-    pieces,
-    large: new LargeBodies(),
-    drains: { clock, pieces, refused: observer.refused, unwanted: new Pace(unwantedBytesPerSecond, clock) },
+    drains: { clock, refused: observer.refused, unwanted: new Pace(unwantedBytesPerSecond, clock) },
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
   const refusals = createRefusalLog(core, parts.logger, clock);

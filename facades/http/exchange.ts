@@ -91,11 +91,6 @@ export class Exchange {
     this.#rateLimit = readRateLimit(metadata) ?? this.#rateLimit;
   };
 
-  /** How many more of the caller's requests would be admitted now, as the core last told. Undefined: it did not. */
-  get room(): number | undefined {
-    return this.#rateLimit?.remaining;
-  }
-
   /** Writes the head of the response: the status, the content type, and the headers of every response. */
   begin(status: number, contentType: string, more: Readonly<Record<string, string>> = {}): void {
     const headers: Record<string, string> = {

@@ -13,8 +13,7 @@ import type { ConnectionLimits } from "./connections/limits.ts";
 import { NetworkCounts } from "./counts/network-counts.ts";
 import { Pace } from "./counts/pace.ts";
 import { unwantedBytesPerSecond } from "./drain.ts";
-import { NetworkTurns } from "./turns/network-turns.ts";
-import { Pieces } from "./turns/pieces.ts";
+import { NetworkTurns } from "./network-turns.ts";
 import { type Listening, listenWidely, socketsOf } from "./workarounds/wide-listening.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
@@ -73,8 +72,6 @@ export class Door {
   readonly uncounted: Pace;
   /** Paces the reading of bodies that nobody wants, in bytes. */
   readonly unwanted: Pace;
-  /** The turns of large bodies. */
-  readonly pieces: Pieces;
   /** The answers that wait for a turn of their own although Node.js takes their requests for answered. */
   holding = 0;
   /** Bounds the answers that wait for slow clients. */
@@ -96,7 +93,6 @@ export class Door {
     this.clock = clock;
     this.#arriving = new NetworkTurns(options.nextTurn);
     this.#beginning = new NetworkTurns(options.nextTurn);
-    this.pieces = new Pieces(options.nextTurn);
     this.refusals = new Pace(refusalsPerSecond, clock);
     this.uncounted = new Pace(uncountedPerSecond, clock);
     this.unwanted = new Pace(unwantedBytesPerSecond, clock);

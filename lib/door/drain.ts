@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { freeBytes } from "../net/free-bytes.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BoundName } from "./bounds.ts";
 import type { Pace } from "./counts/pace.ts";
 import { hasBody } from "./head.ts";
-import type { Pieces } from "./turns/pieces.ts";
 
 /** Tells the client of a request. Undefined: it has left. */
 export type ToClient = (request: IncomingMessage) => string | undefined;
@@ -19,7 +17,6 @@ export const unwantedBytesPerSecond = 4 * 1024 * 1024;
 export interface Drains {
   /** In bytes. */
   readonly unwanted: Pace;
-  readonly pieces: Pieces;
   readonly clock: Clock;
   refused(bound: BoundName): void;
 }
@@ -28,18 +25,12 @@ export interface Drains {
  * Reads what is left of a body, within bounds and at the pace of its client's network, and returns how many bytes came. A
  * client that is still writing when the connection closes could not read the answer. Rejects where the client has gone.
  */
-export function drain(
-  request: IncomingMessage,
-  client: string,
-  { unwanted, pieces, clock, refused }: Drains,
-): Promise<number> {
+export function drain(request: IncomingMessage, client: string, { unwanted, clock, refused }: Drains): Promise<number> {
   return new Promise((resolve, reject) => {
     let size = 0;
     let isSlowed = false;
-    let isOver = false;
     const stopTimers = new Set<() => void>();
     const settle = (end: () => void) => {
-      isOver = true;
       for (const stop of stopTimers) {
         stop();
       }
@@ -56,15 +47,12 @@ export function drain(
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      const waitMs = unwanted.take(client, chunk.length);
-      freeBytes(chunk);
       if (size > mostBytes) {
         return settle(() => resolve(size));
       }
+      const waitMs = unwanted.take(client, chunk.length);
       if (waitMs > 0) {
         slow(waitMs);
-      } else if (!pieces.next(client, () => isOver || request.resume())) {
-        request.pause();
       }
     };
     const onEnd = () => settle(() => resolve(size));

@@ -95,7 +95,6 @@ export async function startFront(
     transport,
     overload,
     intake,
-    pieces: door.pieces,
     clock: systemClock,
     random: systemRandom,
     logger,

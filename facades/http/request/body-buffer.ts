@@ -1,6 +1,6 @@
-import { freeBytes } from "#lib/net/free-bytes.ts";
-
 const none = Buffer.alloc(0);
+/** Less memory is not worth the call that gives it back. */
+const leastFreed = 4096;
 
 /** The bytes of a body in one piece. Many small chunks take no more room than a few large ones. */
 export class BodyBuffer {
@@ -29,7 +29,7 @@ export class BodyBuffer {
       if (room > this.#bytes.length) {
         const larger = Buffer.allocUnsafeSlow(room);
         larger.set(this.bytes);
-        freeBytes(this.#bytes);
+        this.#release();
         this.#bytes = larger;
       }
       this.#bytes.set(chunk, this.size);
@@ -44,8 +44,15 @@ export class BodyBuffer {
 
   /** Gives their memory back at once. Bodies that never end are many and old: a collection comes to them only much later. */
   free(): void {
-    freeBytes(this.#bytes);
+    this.#release();
     this.#bytes = none;
     this.size = 0;
+  }
+
+  #release(): void {
+    const { buffer, length } = this.#bytes;
+    if (length >= leastFreed && length === buffer.byteLength && buffer instanceof ArrayBuffer) {
+      buffer.transfer(0);
+    }
   }
 }

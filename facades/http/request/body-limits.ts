@@ -1,17 +1,12 @@
 import type { Drains } from "#lib/door/drain.ts";
-import type { Pieces } from "#lib/door/turns/pieces.ts";
 import type { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { BodyPace } from "./body-pace.ts";
-import type { LargeBodies } from "./large-bodies.ts";
 
 /** The bounds of the bodies of all requests and answers. */
 export interface BodyLimits {
   readonly budget: BodyBudget;
   readonly pace: BodyPace;
-  /** The turns of large bodies. */
-  readonly pieces: Pieces;
-  readonly large: LargeBodies;
   /** Reads the bodies of refused requests. */
   readonly drains: Drains;
   /** Bounds the answers that wait for their readers. */

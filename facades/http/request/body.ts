@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ConnectError } from "@connectrpc/connect";
 import { readMediaType } from "#lib/text/media-type.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Exchange } from "../exchange.ts";
 import type { BodyLease } from "./body-budget.ts";
 import { BodyBuffer } from "./body-buffer.ts";
-import type { BodyLimits } from "./body-limits.ts";
-import type { PacedBody } from "./body-pace.ts";
+import type { BodyPace, PacedBody } from "./body-pace.ts";
 import { RequestError } from "./error.ts";
 
 /** The largest body that is read, in bytes. */
@@ -39,9 +39,9 @@ export async function readJson(
     if (isLarge) {
       lease.moveTo(await identify());
     }
-    const reception = new Reception(exchange, lease, declared, isLarge ? undefined : identify);
+    const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
     try {
-      return parseJson(await reception.read(), request, parse);
+      return parseJson(await reception.read(bodyLimits.pace), request, parse);
     } finally {
       received = reception.received;
       reception.free();
@@ -69,35 +69,29 @@ class Reception implements PacedBody {
   readonly begunAt: number;
   readonly #buffer = new BodyBuffer();
   readonly #request: IncomingMessage;
-  readonly #limits: BodyLimits;
-  /** Whose turns its pieces have. */
-  readonly #address: string;
   readonly #lease: BodyLease;
   readonly #declared: number | undefined;
   /** Undefined: the key was checked. */
   #identify: Identify | undefined;
   readonly #done = Promise.withResolvers<void>();
-  #isOver = false;
 
   constructor(
-    { request, bodyLimits, address = "", runtime }: Exchange,
+    request: IncomingMessage,
     lease: BodyLease,
     declared: number | undefined,
     identify: Identify | undefined,
+    clock: Clock,
   ) {
     this.#request = request;
-    this.#limits = bodyLimits;
-    this.#address = address;
     this.#lease = lease;
     this.#declared = declared;
     this.#identify = identify;
-    this.begunAt = runtime.clock.monotonic();
+    this.begunAt = clock.monotonic();
   }
 
-  /** Reads to the end. Of a large body that is a few pieces a turn, and it resolves in a turn of its own. */
-  async read(): Promise<Buffer> {
+  /** Reads to the end. */
+  async read(pace: BodyPace): Promise<Buffer> {
     const request = this.#request;
-    const { pace, pieces } = this.#limits;
     const { promise, resolve, reject } = this.#done;
     let isWhole = false;
     const onData = (chunk: Buffer) => this.#take(chunk);
@@ -117,12 +111,8 @@ class Reception implements PacedBody {
     try {
       await promise;
     } finally {
-      this.#isOver = true;
       pace.delete(this);
       request.off("data", onData).off("end", onEnd).off("close", onClose);
-    }
-    if (this.received > smallBytes) {
-      await pieces.whole(this.#address);
     }
     return this.#buffer.bytes;
   }
@@ -145,8 +135,6 @@ class Reception implements PacedBody {
       this.#keep(chunk);
       if (this.#identify !== undefined && this.received > smallBytes) {
         this.#check(this.#identify);
-      } else if (this.received > smallBytes && !this.#limits.pieces.next(this.#address, this.#goOn)) {
-        this.#request.pause();
       }
     } catch (error) {
       if (this.#identify !== undefined && error instanceof ConnectError) {
@@ -157,12 +145,6 @@ class Reception implements PacedBody {
       }
     }
   }
-
-  readonly #goOn = (): void => {
-    if (!this.#isOver) {
-      this.#request.resume();
-    }
-  };
 
   /** Adds a chunk to what is kept. Throws OVERLOADED when there is no room. */
   #keep(chunk: Buffer): void {

@@ -88,18 +88,7 @@ function readerOfBody(
   const decode = jsonDecoder(input);
   const parse = jsonParser(input);
   return (exchange, params) => {
-    const identify = async () => {
-      const { large } = exchange.bodyLimits;
-      const { callOptions } = exchange;
-      const key = callOptions.headers.authorization ?? "";
-      const accountId = await large.enter(key, async () => {
-        const { accountId } = await core.accounts.identifyCaller({}, callOptions);
-        return { accountId, room: exchange.room };
-      });
-      const leave = () => void setImmediate(() => large.leave(key)); // its call has begun by then
-      body.then(leave, leave);
-      return accountId;
-    };
+    const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
     const body = readJson(exchange, identify, parse);
     return Object.keys(params).length === 0
       ? body.then(decode)

@@ -32,8 +32,6 @@ export interface FrontSettings {
   readonly clock?: Clock;
   /** By which its door paces. Default: the machine's. */
   readonly doorClock?: Clock;
-  /** As DoorOptions. */
-  readonly nextTurn?: (run: () => void) => void;
   readonly overload?: Overload;
   readonly intake?: Intake;
   readonly limits?: Partial<Limits>;
@@ -63,21 +61,14 @@ export async function startFront(transport: Transport, settings: FrontSettings =
   const lines: object[] = [];
   const refused: string[] = [];
   let ids = 0;
-  const { isTrustedProxy, doorClock, nextTurn } = settings;
+  const { isTrustedProxy, doorClock } = settings;
   const limits = { ...usualLimits, ...settings.limits };
   const door = new Door({
-    ...{
-      listener: "public",
-      limits,
-      isTrustedProxy,
-      ...(doorClock && { clock: doorClock }),
-      ...(nextTurn && { nextTurn }),
-    },
+    ...{ listener: "public", limits, isTrustedProxy, ...(doorClock && { clock: doorClock }) },
     onRefused: (_, bound) => refused.push(bound),
   });
   const front = createFront({
     transport,
-    pieces: door.pieces,
     site: { ...plainSite, ...settings.site },
     limits,
     labels: settings.labels ?? [],

@@ -1,11 +1,9 @@
-import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { Door } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
-import { pause } from "../../support/pause.ts";
 
 // Bodies that nobody asked for, over the wire, from an address of which 8 MiB are read at once, and 4 MiB a second after.
 
@@ -17,19 +15,14 @@ afterEach(async () => {
   }
 });
 
-async function start(nextTurn?: (run: () => void) => void) {
+async function start() {
   const clock = new ManualClock();
   const refused: string[] = [];
-  const pieces: Buffer[] = [];
-  const door = new Door({
-    ...{ listener: "admin", clock, onRefused: (_, bound) => refused.push(bound) },
-    ...(nextTurn && { nextTurn }),
+  const door = new Door({ listener: "admin", clock, onRefused: (_, bound) => refused.push(bound) });
+  const server = await startHttpServer((_, response) => response.end("ok\n"), "127.0.0.1:0", {
+    door,
+    setting: "listen.admin",
   });
-  const listener: RequestListener = (request, response) => {
-    request.on("data", (piece) => pieces.push(piece)).pause();
-    response.end("ok\n");
-  };
-  const server = await startHttpServer(listener, "127.0.0.1:0", { door, setting: "listen.admin" });
   closing.push(() => server.close(0));
   /** Sends a body of which so much comes. */
   const send = (length: number, sent = length) => {
@@ -46,7 +39,7 @@ async function start(nextTurn?: (run: () => void) => void) {
     socket.write(Buffer.alloc(sent));
     return { socket, count: () => received.split("HTTP/1.1 200").length - 1 };
   };
-  return { clock, refused, pieces, send };
+  return { clock, refused, send };
 }
 
 test("a body that comes after its answer is read, and the connection serves on", async () => {
@@ -81,19 +74,4 @@ test("a body of more than 8 MiB, or one that does not come in five seconds, ends
   expect(slow.socket.destroyed).toBe(false);
   clock.advance(5000);
   await eventually("it is closed", () => slow.socket.destroyed);
-});
-
-test("of a network 512 KiB are read in a turn of the event loop, and their memory is given back at once", async () => {
-  const due: (() => void)[] = [];
-  const { pieces, send } = await start((run) => due.push(run));
-  send(4 * MiB);
-  for (let turns = 1; turns <= 4; turns += 1) {
-    await eventually("as much as one turn has is read", () => pieces.length >= 8 * turns);
-    await pause(10, "nothing more is read in this turn");
-    expect(pieces.length).toBeLessThanOrEqual(8 * turns + 1); // one may have come before the reading stopped
-    for (const run of due.splice(0)) {
-      run();
-    }
-  }
-  expect(pieces.slice(0, 32).filter(({ buffer }) => buffer.byteLength > 4096)).toEqual([]);
 });

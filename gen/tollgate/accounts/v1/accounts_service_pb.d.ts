@@ -228,8 +228,7 @@ export declare const AccountsService: GenService<{
     output: typeof GetKeyStatusResponseSchema;
   },
   /**
-   * Checks a credential without counting or running anything. A facade calls it before it reads a large body. The metadata tell the
-   * state of the key's rate limit.
+   * Checks a credential without counting or running anything. A facade calls it before it reads a large body.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.IdentifyCaller
    */

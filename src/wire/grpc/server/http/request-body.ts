@@ -4,9 +4,6 @@ import type { Door } from "#lib/door/door.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import type { Receiving } from "../receiving.ts";
 
-/** The pieces of smaller bodies wait for no turn. */
-const smallBytes = 64 * 1024;
-
 /** The payer of a call. Undefined: the call is not admitted yet. */
 export const payerKey = createContextKey<string | undefined>(undefined, { description: "payer" });
 
@@ -18,17 +15,15 @@ export async function* readBody(
   request: IncomingMessage,
   values: ContextValues,
   receiving: Receiving,
-  door: Pick<Door, "refused" | "pieces">,
+  door: Pick<Door, "refused">,
 ): AsyncGenerator<Uint8Array> {
   const cut = Promise.withResolvers<never>();
   cut.promise.catch(() => {}); // nobody may be waiting for it
-  const { remoteAddress: address = "" } = request.socket;
-  const payer = values.get(payerKey) ?? toNetwork(address);
+  const payer = values.get(payerKey) ?? toNetwork(request.socket.remoteAddress ?? "");
   const reception = receiving.begin(payer, (reason, bound) => {
     door.refused(bound);
     cut.reject(reason);
   });
-  let read = 0;
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
@@ -40,10 +35,6 @@ export async function* readBody(
         await cut.promise;
       }
       yield chunk.value;
-      read += chunk.value.length;
-      if (read > smallBytes) {
-        await Promise.race([door.pieces.more(address), cut.promise]);
-      }
     }
   } finally {
     reception.end();

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { NetworkTurns } from "#lib/door/turns/network-turns.ts";
+import { NetworkTurns } from "#lib/door/network-turns.ts";
 
 /** Turns that are made by hand. */
 function start() {

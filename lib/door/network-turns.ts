@@ -1,4 +1,4 @@
-import { toWiderNetwork } from "../../net/network.ts";
+import { toWiderNetwork } from "../net/network.ts";
 
 /** What waits for a turn of the event loop. */
 interface Waiting {
