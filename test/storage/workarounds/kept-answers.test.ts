@@ -44,7 +44,9 @@ async function countKept(mend: (pool: Pool) => void, more: Partial<QueryConfig &
 const endConnection = (pool: Pool) => Promise.all([once(pool, "remove"), pool.end()]);
 
 test("rows of answers are forgotten by a collection of the young space, which pg alone keeps", async () => {
-  expect(await countKept(() => {})).toBeGreaterThan(statements / 2);
+  // A full collection, which V8 may make at any moment, takes them, too: one of three looks goes without.
+  const looks = [await countKept(() => {}), await countKept(() => {}), await countKept(() => {})];
+  expect(Math.max(...looks)).toBeGreaterThan(statements / 2);
   expect(await countKept(forgetAnswers)).toBeLessThan(statements / 10);
 }, 60_000);
 
