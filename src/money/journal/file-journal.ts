@@ -48,6 +48,7 @@ export class FileJournal implements CoreJournal {
    */
   #keptBytes = 0;
   #stopTimer: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(
     file: JournalFile,
@@ -152,16 +153,23 @@ export class FileJournal implements CoreJournal {
   }
 
   async close(): Promise<void> {
-    this.#stopTimer?.();
+    if (this.#isClosed) {
+      return;
+    }
     this.#flush();
     if (this.#syncing === 0) {
       this.#rewrite(); // the next start reads only what is unfinished, not everything ever written
     }
+    this.#isClosed = true;
+    this.#stopTimer?.(); // a disk that refused is not asked again
     this.#file.close();
     this.#unlock();
   }
 
   #flushLater(ms: number): void {
+    if (this.#isClosed) {
+      return;
+    }
     this.#stopTimer ??= this.#clock.after(ms, () => {
       this.#stopTimer = undefined;
       if (!this.#flush()) {
@@ -185,6 +193,9 @@ export class FileJournal implements CoreJournal {
 
   /** Writes lines about these runs. Returns whether the disk took them. */
   #append(lines: string, runs: readonly Run[], isSynced = false): boolean {
+    if (this.#isClosed) {
+      return false;
+    }
     const header = this.#ownerDue ? this.#encodeOwner() : "";
     try {
       this.#file.append(this.#lineEnd + header + lines, isSynced);

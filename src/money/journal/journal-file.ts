@@ -29,7 +29,8 @@ export interface JournalFile {
 export class DiskFile implements JournalFile {
   readonly path: string;
   readonly #disk: Disk;
-  #descriptor: number;
+  /** Undefined: the file is closed. By then the system may have given its number to another file of this process. */
+  #open: number | undefined;
   #size: number;
   #setAside: number;
 
@@ -37,9 +38,16 @@ export class DiskFile implements JournalFile {
     this.path = path;
     this.#disk = disk;
     disk.keepFilePrivate(path);
-    this.#descriptor = disk.openSync(path, "a+");
-    this.#size = disk.fstatSync(this.#descriptor).size;
+    this.#open = disk.openSync(path, "a+");
+    this.#size = disk.fstatSync(this.#open).size;
     this.#setAside = this.#readAside().length;
+  }
+
+  get #descriptor(): number {
+    if (this.#open === undefined) {
+      throw new Error(`${this.path} is closed`);
+    }
+    return this.#open;
   }
 
   get size(): number {
@@ -55,14 +63,15 @@ export class DiskFile implements JournalFile {
   }
 
   append(text: string, isSynced = false): void {
+    const descriptor = this.#descriptor;
     try {
-      const size = writeAll(this.#disk, this.#descriptor, Buffer.from(text));
+      const size = writeAll(this.#disk, descriptor, Buffer.from(text));
       if (!isSynced) {
         this.#mustBeInPlace();
       }
       this.#size += size;
     } catch (error) {
-      this.#disk.ftruncateSync(this.#descriptor, this.#size);
+      this.#disk.ftruncateSync(descriptor, this.#size);
       throw error;
     }
   }
@@ -80,19 +89,21 @@ export class DiskFile implements JournalFile {
     const disk = this.#disk;
     this.#mustBeInPlace();
     const next = `${this.path}.next`;
+    const before = this.#descriptor;
     const descriptor = disk.openSync(next, "w+", 0o600);
+    let size: number;
     try {
-      const size = writeAll(disk, descriptor, Buffer.from(text));
+      size = writeAll(disk, descriptor, Buffer.from(text));
       disk.fsyncSync(descriptor);
       disk.renameSync(next, this.path);
       syncDirectory(disk, dirname(this.path));
-      disk.closeSync(this.#descriptor);
-      this.#descriptor = descriptor;
-      this.#size = size;
     } catch (error) {
       disk.closeSync(descriptor);
       throw error;
     }
+    this.#open = descriptor;
+    this.#size = size;
+    disk.closeSync(before);
   }
 
   keepAside(lines: readonly Uint8Array[]): void {
@@ -129,7 +140,9 @@ export class DiskFile implements JournalFile {
   }
 
   close(): void {
-    this.#disk.closeSync(this.#descriptor);
+    const descriptor = this.#descriptor;
+    this.#open = undefined;
+    this.#disk.closeSync(descriptor);
   }
 
   gather(): Promise<void> {

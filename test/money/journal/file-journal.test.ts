@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { FileJournal } from "#src/money/journal/file-journal.ts";
@@ -69,6 +70,25 @@ test("a rotten line in the middle costs only itself", async () => {
   expect(decode(rotten).unusable.map((line) => `${Buffer.from(line)}\n`)).toEqual([lines[1]?.replace("r2", "rX")]);
   const torn = decode(`${lines[0]}\u0000\u0000\u0000`);
   expect(torn).toMatchObject({ records: [{ note: entry("r1") }], unusable: [], torn: true });
+});
+
+test("a closed journal asks its disk nothing, whatever comes late and although its last rewrite failed", async () => {
+  const now = journals.open();
+  const other = journals.open();
+  now.note(entry("r1"));
+  renameSync(journals.file, `${journals.file}.moved`);
+  await now.close();
+  await now.close();
+  await other.close();
+  const late = join(dirname(journals.file), "late");
+  const descriptors = [openSync(late, "w+"), openSync(late, "r"), openSync(late, "r"), openSync(late, "r")];
+  writeFileSync(late, "not the journal's");
+  now.note(entry("r2"));
+  now.forget(entry("r1"));
+  expect(await now.promise([charge("r1")])).toBe(false);
+  await journals.clock.advanceAsync(60_000);
+  expect(readFileSync(late, "utf8")).toBe("not the journal's");
+  descriptors.map((descriptor) => closeSync(descriptor));
 });
 
 test("a place keeps its core's name, and a second opener takes the next place", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
@@ -101,4 +101,21 @@ test("a promise is on the disk when it is kept, and a second process has a place
   expect(done).toEqual([expect.stringMatching(/^data journal/)]);
   await second.close();
   await journal.close();
+});
+
+test("a closed file leaves alone the file that has its descriptor's number by now", async () => {
+  const path = join(folder, "closed");
+  const file = new DiskFile(path);
+  file.append("whole\n");
+  file.close();
+  const others = join(folder, "another's");
+  const descriptor = openSync(others, "w+"); // the system gives the lowest number that is free
+  writeSync(descriptor, "not the journal's");
+  for (const use of [() => file.append("late\n"), () => file.replace("late\n"), () => file.close()]) {
+    expect(use).toThrow("closed is closed");
+  }
+  await expect(file.sync()).rejects.toThrow("closed is closed");
+  expect(readFileSync(others, "utf8")).toBe("not the journal's");
+  expect(readFileSync(path, "utf8")).toBe("whole\n");
+  closeSync(descriptor);
 });
