@@ -14,6 +14,9 @@ export async function findStored(storage: Storage, asked: Asked): Promise<Found[
   try {
     const kinds = new Map<Found["kind"], Map<string, Found>>();
     for (const search of queriesFor(storage.dialect, asked)) {
+      if (search.kind !== "request" && kinds.get("request")?.size) {
+        break; // a request's id names nothing else, and names take a look at every row
+      }
       const found = kinds.get(search.kind) ?? new Map<string, Found>();
       kinds.set(search.kind, found);
       if (found.size >= asked.limit) {

@@ -23,9 +23,9 @@ export interface Search {
   readonly order: string;
 }
 
-/** The searches for a text, what is named exactly before what only contains it. */
+/** The searches for a text: requests first, then what is named exactly before what only contains it. */
 export function queriesFor(dialect: "sqlite" | "postgresql", { text }: Asked): Search[] {
-  return [...requests(dialect, text), ...accounts(dialect, text), ...keys(text), ...payments(text)];
+  return [...requests(dialect, text), ...accounts(dialect, text), ...keys(dialect, text), ...payments(text)];
 }
 
 /**
@@ -48,7 +48,7 @@ function requests(dialect: "sqlite" | "postgresql", text: string): Search[] {
 function accounts(dialect: "sqlite" | "postgresql", text: string): Search[] {
   const search = (where: string, ...parameters: unknown[]): Search => ({
     ...{ kind: "account", from: "select id, name, id as account_id from account", account: "id", where, parameters },
-    order: "order by id desc",
+    order: closestFirst("name_key"),
   });
   if (isUuid(text)) {
     return [search("id = ?", text.toLowerCase())];
@@ -56,18 +56,17 @@ function accounts(dialect: "sqlite" | "postgresql", text: string): Search[] {
   const isWithin = dialect === "sqlite" ? "instr(name_key, ?) > 0" : "position(?::bytea in name_key) > 0";
   const isId = /^[0-9a-f-]{4,}$/i.test(text);
   const byId = isId ? [search("cast(id as text) like ?", `%${text.toLowerCase()}%`)] : [];
-  const key = toNameKey(text);
-  return [search("name_key = ?", key), search(isWithin, key), ...byId];
+  return [search(isWithin, toNameKey(text)), ...byId];
 }
 
-function keys(text: string): Search[] {
+function keys(dialect: "sqlite" | "postgresql", text: string): Search[] {
   const search = (where: string, ...parameters: unknown[]): Search => ({
     kind: "key",
     from: "select id, name, account_id, prefix || '…' || last4 as mark from api_key",
     account: "account_id",
     where,
     parameters,
-    order: "order by id desc",
+    order: closestFirst("name"),
   });
   if (isUuid(text)) {
     return [search("id = ?", text.toLowerCase())];
@@ -78,15 +77,14 @@ function keys(text: string): Search[] {
     ...(whole === null ? [] : [search("prefix = ? and last4 = ?", whole[1], whole[2])]),
     ...(/^[0-9A-Za-z]{4}$/.test(text) ? [search("last4 = ?", text)] : []),
     ...(/^[a-z0-9]{1,12}[-_][0-9A-Za-z]{4}$/.test(text) ? [search("prefix = ?", text)] : []),
-    // A database knows the other case of ASCII alone; of all other letters the case is as it was typed.
-    search("(name = ? or lower(name) = ?)", text, text.toLowerCase()),
-    search("(name like ? escape '!' or lower(name) like ? escape '!')", within(text), within(text.toLowerCase())),
+    // SQLite knows the other case of ASCII alone; of all other letters the case is as it was typed.
+    search(dialect === "sqlite" ? "instr(lower(name), lower(?)) > 0" : "position(lower(?) in lower(name)) > 0", text),
   ];
 }
 
-/** The pattern of what contains a text. */
-function within(text: string): string {
-  return `%${text.replace(/[!%_]/g, "!$&")}%`;
+/** Of what contains a text, the shortest is the most like it. Among equals the newest comes first. */
+function closestFirst(column: string): string {
+  return `order by length(${column}), id desc`;
 }
 
 function payments(text: string): Search[] {

@@ -37,7 +37,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("accounts by any part of their name or id, ignoring case", async () => {
     const { metering, open, find } = await start();
     const [one, other] = [await open("Aster Labs"), await open("The Ästers 100%")];
-    expect(await find("STER")).toEqual([`account ${other}`, `account ${one}`]);
+    expect(await find("STER")).toEqual([`account ${one}`, `account ${other}`]); // the closer one first
     expect(await find("100%")).toEqual([`account ${other}`]);
     expect(await find("ÄSTER")).toEqual([`account ${other}`]);
     expect(await find(one)).toEqual([`account ${one}`]);

@@ -6,8 +6,8 @@ import { readKeptFrom } from "../../store/kept-from.ts";
 import type { TimeSpan } from "../proof/scope.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { Conditions } from "../receipts/conditions.ts";
-import { readLines } from "../receipts/receipt-list.ts";
 import { toReceipt } from "../receipts/receipts.ts";
+import { readLines } from "../receipts/stored-runs.ts";
 
 /** Receipts read at once: few, since what is read lives until its lines are written, and V8 keeps what lives for long. */
 const pageSize = 100;

@@ -34,7 +34,7 @@ export function refusedQuery(filters: Filters, dialect: Dialect, after?: After):
   const known = isTried && filters.requestId === "" ? knownTo(filters, time) : undefined;
   if (after !== undefined) {
     refusedAfter(conditions, after);
-    known?.add("at <= ?", after.time);
+    known?.add(`at ${upTo(after)} ?`, after.time);
   }
   return { table: "request_record", time, conditions, order: "at desc, id desc", known };
 }
@@ -52,7 +52,7 @@ export function finishedQuery(filters: Filters, dialect: Dialect, after?: After)
   const known = isTried && filters.requestId === "" ? knownTo(filters, time) : undefined;
   if (after !== undefined) {
     finishedAfter(conditions, after);
-    known?.add("settled_at <= ?", after.time);
+    known?.add(`settled_at ${upTo(after)} ?`, after.time);
   }
   return { table: "usage", time, conditions, order: "settled_at desc, run_id desc, request_id desc", known };
 }
@@ -64,6 +64,9 @@ export interface After {
   /** After a refusal of that time, by its id; after a receipt of it; or after everything of it. */
   readonly place: { readonly refusal: number } | { readonly run: readonly [string, string] } | "end";
 }
+
+/** Whether rows of that time are looked at again. After all of it they are not: as many as an answer's share would come for ever. */
+const upTo = ({ place }: After) => (place === "end" ? "<" : "<=");
 
 function refusedAfter(conditions: Conditions, { time, place }: After): void {
   if (place !== "end" && "refusal" in place) {
