@@ -35,6 +35,7 @@ export function drain(request: IncomingMessage, client: string, { unwanted, cloc
         stop();
       }
       request.off("data", onData).off("end", onEnd).off("close", onClose).pause();
+      drained.add(request);
       end();
     };
     const slow = (waitMs: number) => {
@@ -68,7 +69,13 @@ export function drain(request: IncomingMessage, client: string, { unwanted, cloc
   });
 }
 
-/** Drains what is left of a request once its answer is written. Closes the connection where that is too much. */
+/** Requests whose bodies have been drained as far as the bounds let them. */
+const drained = new WeakSet<IncomingMessage>();
+
+/**
+ * Drains what is left of a request once its answer is written, also where its connection ends with it. Closes the connection
+ * where that is too much.
+ */
 export function drainAfterAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -76,13 +83,18 @@ export function drainAfterAnswer(
   drains: Drains,
 ): void {
   response.once("prefinish", () => {
-    if (request.complete || request.destroyed || !response.shouldKeepAlive) {
+    if (request.complete || request.destroyed || drained.has(request)) {
       return;
     }
     const { socket } = request;
+    const isLast = !response.shouldKeepAlive;
+    if (isLast) {
+      // Node.js would destroy it with the body unread, and its client would get a reset in the place of the answer.
+      socket.destroySoon = () => void socket.end();
+    }
     request.read(0); // or Node.js would read all of it by itself
     drain(request, toClient(request) ?? "", drains).then(
-      () => request.complete || socket.destroy(),
+      () => (request.complete && !isLast) || socket.destroy(),
       () => {},
     );
   });

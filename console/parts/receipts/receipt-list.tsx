@@ -6,6 +6,7 @@ import { metering } from "../../contract/clients.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { loadAccountNames } from "../account/account-names.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
+import { lookBack } from "../calls/look-back.ts";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../figures/amount.tsx";
 import { Clip } from "../figures/clip.tsx";
@@ -37,7 +38,11 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
   const isNamed = !isCustomer.value && filter.accountId === undefined && filter.keyId === undefined;
   const pages = usePages<Row>(
     async (pageToken, signal) => {
-      const answer = await metering.listReceipts({ ...filter, pageToken, pageSize }, { signal });
+      const answer = await lookBack(
+        pageToken,
+        (token) => metering.listReceipts({ ...filter, pageToken: token, pageSize }, { signal }),
+        ({ receipts }) => receipts.length === 0,
+      );
       const ids = isNamed ? answer.receipts.map(({ accountId }) => accountId) : [];
       const names = await loadAccountNames(ids, signal);
       const rows = answer.receipts.map((receipt) => ({ receipt, account: names.get(receipt.accountId) ?? "" }));
@@ -54,7 +59,7 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
       <Answer query={pages}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No request was billed yet">
+            <Empty title={pages.hasMore ? "No receipt is like that so far" : "No request was billed yet"}>
               Send one from the <a href="/playground">playground</a>; its receipt is here at once.
             </Empty>
           ) : (

@@ -25,19 +25,21 @@ async function start() {
   });
   closing.push(() => server.close(0));
   /** Sends a body of which so much comes. */
-  const send = (length: number, sent = length) => {
+  const send = (length: number, sent = length, version = "1.1", headers = "") => {
     const socket = connect({
       ...{ host: "127.0.0.1", port: Number(server.address.split(":")[1]), localAddress: "127.8.0.1" },
+      allowHalfOpen: headers !== "",
     });
     closing.push(() => socket.destroy());
     let received = "";
-    socket.setEncoding("latin1").on("error", () => {});
+    const errors: Error[] = [];
+    socket.setEncoding("latin1").on("error", (error) => errors.push(error));
     socket.on("data", (text) => {
       received += text;
     });
-    socket.write(`POST / HTTP/1.1\r\nhost: t\r\ncontent-length: ${length}\r\n\r\n`);
+    socket.write(`POST / HTTP/${version}\r\nhost: t\r\n${headers}content-length: ${length}\r\n\r\n`);
     socket.write(Buffer.alloc(sent));
-    return { socket, count: () => received.split("HTTP/1.1 200").length - 1 };
+    return { socket, errors, count: () => received.split("HTTP/1.1 200").length - 1 };
   };
   return { clock, refused, send };
 }
@@ -75,3 +77,15 @@ test("a body of more than 8 MiB, or one that does not come in five seconds, ends
   clock.advance(5000);
   await eventually("it is closed", () => slow.socket.destroyed);
 });
+
+test.each(["1.0", "1.1"])(
+  "a client of HTTP/%s that asks for the connection's end gets its answer, and can send the rest of its body",
+  async (version) => {
+    const { send, refused } = await start();
+    const { socket, count, errors } = send(2 * MiB, 10, version, "connection: close\r\n");
+    await eventually("it is answered", () => count() === 1 && socket.readableEnded);
+    expect(await new Promise((resolve) => socket.write(Buffer.alloc(2 * MiB - 10), resolve))).toBeFalsy();
+    await eventually("the connection is closed", () => socket.end().closed);
+    expect([errors, refused]).toEqual([[], []]);
+  },
+);

@@ -1,10 +1,10 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ListRequestsRequestSchema, Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
 import { isCustomer } from "../../../app/session.ts";
 import { metering } from "../../../contract/clients.ts";
 import { countOf } from "../../../format/numbers.ts";
 import { loadAccountNames } from "../../../parts/account/account-names.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
+import { lookBack } from "../../../parts/calls/look-back.ts";
 import { MoreRows, usePages } from "../../../parts/calls/more-rows.tsx";
 import { CsvButton } from "../../../parts/files/csv.tsx";
 import { readFilters } from "../../../parts/forms/filters.tsx";
@@ -14,8 +14,6 @@ import { filterNames, toRequest } from "./filters.ts";
 import { RequestTable, type Row } from "./request-table.tsx";
 
 const pageSize = 50;
-/** The answers without a request after which the reader is asked whether to look further back. */
-const mostAsked = 10;
 /** The most rows of a download: more belong into `tollgate export`. */
 const mostExported = 10_000;
 
@@ -25,7 +23,11 @@ export default function RequestsPage() {
   const asked = toRequest(filters);
   const isNamed = !isCustomer.value && asked.accountId === "";
   const pages = usePages<Row>(async (pageToken, signal) => {
-    const answer = await findSome({ ...asked, pageToken, pageSize }, signal);
+    const answer = await lookBack(
+      pageToken,
+      (token) => metering.listRequests({ ...asked, pageToken: token, pageSize }, { signal }),
+      ({ requests }) => requests.length === 0,
+    );
     const ids = isNamed ? answer.requests.map(({ accountId }) => accountId) : [];
     const names = await loadAccountNames(ids, signal);
     const rows = answer.requests.map((request) => ({ request, account: names.get(request.accountId) ?? "" }));
@@ -52,15 +54,6 @@ export default function RequestsPage() {
       <MoreRows pages={pages} describe={(count) => countOf(count, "request")} />
     </Page>
   );
-}
-
-/** Asks further back while nothing is found, for a moment: where few requests are like that, most answers have none. */
-async function findSome(asked: MessageInitShape<typeof ListRequestsRequestSchema>, signal: AbortSignal) {
-  let answer = await metering.listRequests(asked, { signal });
-  for (let times = 1; times < mostAsked && answer.requests.length === 0 && answer.nextPageToken !== ""; times += 1) {
-    answer = await metering.listRequests({ ...asked, pageToken: answer.nextPageToken }, { signal });
-  }
-  return answer;
 }
 
 const columns = [
