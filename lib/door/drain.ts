@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { nextPiece } from "../net/next-piece.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BoundName } from "./bounds.ts";
 import type { Pace } from "./counts/pace.ts";
@@ -16,7 +17,7 @@ export const unwantedBytesPerSecond = 4 * 1024 * 1024;
 /** What bounds the reading of unwanted bodies. */
 export interface Drains {
   /** In bytes. */
-  readonly unwanted: Pace;
+  readonly unwanted: Pick<Pace, "take">;
   readonly clock: Clock;
   refused(bound: BoundName): void;
 }
@@ -29,8 +30,10 @@ export function drain(request: IncomingMessage, client: string, { unwanted, cloc
   return new Promise((resolve, reject) => {
     let size = 0;
     let isSlowed = false;
+    let isOver = false;
     const stopTimers = new Set<() => void>();
     const settle = (end: () => void) => {
+      isOver = true;
       for (const stop of stopTimers) {
         stop();
       }
@@ -53,8 +56,9 @@ export function drain(request: IncomingMessage, client: string, { unwanted, cloc
       }
       const waitMs = unwanted.take(client, chunk.length);
       if (waitMs > 0) {
-        slow(waitMs);
+        return slow(waitMs);
       }
+      nextPiece(request, () => isOver);
     };
     const onEnd = () => settle(() => resolve(size));
     const onClose = () => settle(() => reject(new Error("the client has gone")));

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ConnectError } from "@connectrpc/connect";
+import { nextPiece, smallBody } from "#lib/net/next-piece.ts";
 import { readMediaType } from "#lib/text/media-type.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Exchange } from "../exchange.ts";
@@ -11,8 +12,6 @@ import { RequestError } from "./error.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;
-/** Bytes of a body that are read before its sender's key is checked. */
-const smallBytes = 64 * 1024;
 /** Asks the core for the account that pays for a request. Rejects when its key is wrong. */
 export type Identify = () => Promise<string>;
 
@@ -35,7 +34,7 @@ export async function readJson(
     if (declared !== undefined && declared > maxBodyBytes) {
       throw tooLarge();
     }
-    const isLarge = declared !== undefined && declared > smallBytes;
+    const isLarge = declared !== undefined && declared > smallBody;
     if (isLarge) {
       lease.moveTo(await identify());
     }
@@ -74,6 +73,7 @@ class Reception implements PacedBody {
   /** Undefined: the key was checked. */
   #identify: Identify | undefined;
   readonly #done = Promise.withResolvers<void>();
+  #isOver = false;
 
   constructor(
     request: IncomingMessage,
@@ -111,6 +111,7 @@ class Reception implements PacedBody {
     try {
       await promise;
     } finally {
+      this.#isOver = true;
       pace.delete(this);
       request.off("data", onData).off("end", onEnd).off("close", onClose);
     }
@@ -133,8 +134,9 @@ class Reception implements PacedBody {
         throw tooLarge();
       }
       this.#keep(chunk);
-      if (this.#identify !== undefined && this.received > smallBytes) {
-        this.#check(this.#identify);
+      if (this.received > smallBody) {
+        // Of a small body its sender's key need not be known.
+        this.#identify === undefined ? nextPiece(this.#request, () => this.#isOver) : this.#check(this.#identify);
       }
     } catch (error) {
       if (this.#identify !== undefined && error instanceof ConnectError) {

@@ -1,9 +1,13 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { Door } from "#lib/door/door.ts";
+import { drain } from "#lib/door/drain.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
+import { TurnCount } from "../../support/turns.ts";
 
 // Bodies that nobody asked for, over the wire, from an address of which 8 MiB are read at once, and 4 MiB a second after.
 
@@ -89,3 +93,26 @@ test.each(["1.0", "1.1"])(
     expect([errors, refused]).toEqual([[], []]);
   },
 );
+
+test("a connection's body is read a piece a turn of the event loop, and what others send comes between", async () => {
+  const turns = new TurnCount();
+  const unwanted = {
+    take() {
+      turns.note();
+      return 0;
+    },
+  };
+  const drains = { unwanted, clock: new ManualClock(), refused: () => {} };
+  const sizes: number[] = [];
+  const server = createServer(async (request, response) => {
+    sizes.push(await drain(request, "", drains));
+    response.end();
+  }).listen(0, "127.0.0.1");
+  closing.push(() => server.close().closeAllConnections());
+  await once(server, "listening");
+  const body = Buffer.alloc(4 * MiB);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  await Promise.all([1, 2].map(() => fetch(url, { method: "POST", body })));
+  expect(sizes).toEqual([4 * MiB, 4 * MiB]);
+  expect(turns.stop().most).toBeLessThanOrEqual(4);
+});

@@ -1,9 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { BodyBuffer } from "../../../../facades/http/request/body-buffer.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { TurnCount } from "../../../support/turns.ts";
 import { startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";
 import { refused, scriptedCore } from "../scripted-core.ts";
@@ -55,6 +57,32 @@ test.each<[what: string, body: string | Buffer, headers: Record<string, string>,
   expect(JSON.parse(json ?? "").error.message).toMatch(message);
   expect(log).toMatchObject({ counted: 1, generated: [] });
   client.socket.destroy();
+});
+
+test("large bodies are read a piece a turn of the event loop, and what others send comes between", async () => {
+  const { transport } = scriptedCore();
+  await using front = await startFront(transport);
+  const { add: real } = BodyBuffer.prototype;
+  const add = jest.spyOn(BodyBuffer.prototype, "add");
+  const turns = new TurnCount();
+  add.mockImplementation(function (this: BodyBuffer, chunk) {
+    turns.note();
+    return real.call(this, chunk);
+  });
+  const content = "x".repeat(1.5 * MiB);
+  const large = JSON.stringify({ model: "m", messages: [{ role: "user", content }] });
+  const clients = Array.from({ length: 3 }, () => new RawClient(front.url));
+  for (const client of clients) {
+    client.post("/v1/chat/completions", large, { "content-type": "application/json" });
+  }
+  for (const client of clients) {
+    await client.until(/^HTTP\/1.1 200 OK.*"chat.completion"/s);
+    client.socket.destroy();
+  }
+  add.mockRestore();
+  const { most, all } = turns.stop();
+  expect(all).toBeGreaterThan(3 * 20);
+  expect(most).toBeLessThanOrEqual(2 * 3);
 });
 
 describe("a body over 2 MiB", () => {
