@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { nextPiece } from "../net/next-piece.ts";
+import { Pieces } from "../net/pieces.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BoundName } from "./bounds.ts";
 import type { Pace } from "./counts/pace.ts";
@@ -31,6 +31,7 @@ export function drain(request: IncomingMessage, client: string, { unwanted, cloc
     let size = 0;
     let isSlowed = false;
     let isOver = false;
+    const pieces = new Pieces();
     const stopTimers = new Set<() => void>();
     const settle = (end: () => void) => {
       isOver = true;
@@ -58,7 +59,7 @@ export function drain(request: IncomingMessage, client: string, { unwanted, cloc
       if (waitMs > 0) {
         return slow(waitMs);
       }
-      nextPiece(request, () => isOver);
+      pieces.took(chunk.length, request, () => isOver);
     };
     const onEnd = () => settle(() => resolve(size));
     const onClose = () => settle(() => reject(new Error("the client has gone")));

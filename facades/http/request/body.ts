@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ConnectError } from "@connectrpc/connect";
-import { nextPiece, smallBody } from "#lib/net/next-piece.ts";
+import { Pieces, pieceBytes } from "#lib/net/pieces.ts";
 import { readMediaType } from "#lib/text/media-type.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Exchange } from "../exchange.ts";
@@ -12,6 +12,8 @@ import { RequestError } from "./error.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;
+/** Bytes of a body that are read before its sender's key is checked. */
+const smallBytes = pieceBytes;
 /** Asks the core for the account that pays for a request. Rejects when its key is wrong. */
 export type Identify = () => Promise<string>;
 
@@ -34,7 +36,7 @@ export async function readJson(
     if (declared !== undefined && declared > maxBodyBytes) {
       throw tooLarge();
     }
-    const isLarge = declared !== undefined && declared > smallBody;
+    const isLarge = declared !== undefined && declared > smallBytes;
     if (isLarge) {
       lease.moveTo(await identify());
     }
@@ -73,6 +75,7 @@ class Reception implements PacedBody {
   /** Undefined: the key was checked. */
   #identify: Identify | undefined;
   readonly #done = Promise.withResolvers<void>();
+  readonly #pieces = new Pieces();
   #isOver = false;
 
   constructor(
@@ -134,9 +137,10 @@ class Reception implements PacedBody {
         throw tooLarge();
       }
       this.#keep(chunk);
-      if (this.received > smallBody) {
-        // Of a small body its sender's key need not be known.
-        this.#identify === undefined ? nextPiece(this.#request, () => this.#isOver) : this.#check(this.#identify);
+      if (this.#identify !== undefined && this.received > smallBytes) {
+        this.#check(this.#identify);
+      } else {
+        this.#pieces.took(chunk.length, this.#request, () => this.#isOver);
       }
     } catch (error) {
       if (this.#identify !== undefined && error instanceof ConnectError) {
