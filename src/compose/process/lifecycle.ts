@@ -1,12 +1,18 @@
 import type { Logger } from "#lib/logger.ts";
 import { compileAll } from "#lib/overload/compilers.ts";
 import { letYoungSpaceGrow } from "#lib/overload/young-space.ts";
+import { endAll } from "#lib/time/end-all.ts";
 import { defaultConfig } from "#src/config/load.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Readiness } from "#src/telemetry/admin-server.ts";
 
 /** Ends a part. Work that still runs after the grace, in milliseconds, is cut off. */
 export type Stop = (graceMs: number) => Promise<void>;
+
+interface Part {
+  readonly name: string;
+  readonly stop: Stop;
+}
 
 /**
  * How long the parts may take to end after the grace, in milliseconds. Charges that are not stored by then are in the
@@ -22,7 +28,7 @@ const sameWishMs = 1000;
 /** The parts of a process: started one by one, stopped in reverse order. */
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
-  readonly #parts: { readonly name: string; readonly stop: Stop }[] = [];
+  readonly #parts: Part[] = [];
   readonly #logger: Logger;
   readonly #graceMs: number;
   readonly #settleMs: number;
@@ -66,7 +72,10 @@ export class Lifecycle {
     this.#logger.info({ ...addresses, pid: process.pid }, "tollgate ready");
   }
 
-  /** Ends every part, newest first, within one common grace. A second call waits for the same end. */
+  /**
+   * Ends every part, newest first, within one common grace, also where others fail: then rejects with the first failure. A
+   * second call waits for the same end.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -75,10 +84,16 @@ export class Lifecycle {
   async #stop(): Promise<void> {
     this.readiness.ready = false;
     const deadline = performance.now() + this.#graceMs;
-    for (const { name, stop } of this.#parts.toReversed()) {
+    const end = async ({ name, stop }: Part) => {
       this.#stoppingPart = name;
-      await stop(Math.max(0, deadline - performance.now()));
-    }
+      try {
+        await stop(Math.max(0, deadline - performance.now()));
+      } catch (error) {
+        this.#logger.error({ err: error, part: name }, "could not stop in order");
+        throw error;
+      }
+    };
+    await endAll(this.#parts.toReversed().map((part) => () => end(part)));
   }
 
   async #exit(signal: string): Promise<void> {
@@ -98,9 +113,8 @@ export class Lifecycle {
       await this.stop();
       this.#logger.info({}, "stopped");
       process.exit(0);
-    } catch (error) {
-      this.#logger.error({ err: error }, "could not stop in order");
-      process.exit(1);
+    } catch {
+      process.exit(1); // the log says why
     }
   }
 }

@@ -108,6 +108,9 @@ export class Dispatcher {
     for (let isMore = true; isMore && this.#places.room > 0; ) {
       const limit = Math.min(this.#places.room, dueAtOnce);
       const due = await this.#readDue(limit);
+      if (this.#stopped) {
+        return; // another core may send them by now
+      }
       const started = due.filter((delivery) => this.#places.take(delivery));
       for (const delivery of started) {
         void this.#deliver(delivery);

@@ -23,6 +23,8 @@ export class Breaker {
   onOpen: () => void = () => {};
   #failures = 0;
   #trying = false;
+  /** Trials so far. The last one is the one that runs, if any does. */
+  #trials = 0;
   /** True when the breaker opened because the server is not believable: a first output does not close it then. */
   #distrusted = false;
   #cancelTimer: () => void = () => {};
@@ -39,16 +41,21 @@ export class Breaker {
     return this.state === BreakerState.CLOSED || (this.state === BreakerState.HALF_OPEN && !this.#trying);
   }
 
-  /** A request goes to the server. */
-  enter(): void {
-    if (this.state === BreakerState.HALF_OPEN) {
-      this.#trying = true;
+  /** A request goes to the server. Returns the number of the trial that it is. 0: it is none. */
+  enter(): number {
+    if (this.state !== BreakerState.HALF_OPEN) {
+      return 0;
     }
+    this.#trying = true;
+    this.#trials++;
+    return this.#trials;
   }
 
-  /** A request ended and says nothing about the server. */
-  leave(): void {
-    this.#trying = false;
+  /** A request ended and says nothing about the server. `trial`: as `enter` returned it. An earlier one's end is late. */
+  leave(trial: number): void {
+    if (trial === this.#trials) {
+      this.#trying = false;
+    }
   }
 
   /** The server has begun to answer a request. */

@@ -195,16 +195,19 @@ export class Member implements Tenant {
     });
   }
 
-  /** A request begins on it: `tokens` in all, of which `unread` are prompt tokens that are not in the cache. */
-  enter(tokens: number, unread: number): void {
+  /**
+   * A request begins on it: `tokens` in all, of which `unread` are prompt tokens that are not in the cache. Returns the number of
+   * the breaker's trial that it is.
+   */
+  enter(tokens: number, unread: number): number {
     this.#add(1, unread, tokens);
-    this.breaker.enter();
+    return this.breaker.enter();
   }
 
-  /** A request of this many tokens has left it. */
-  leave(tokens: number): void {
+  /** A request of this many tokens has left it. `trial`: as `enter` returned it. */
+  leave(tokens: number, trial: number): void {
     this.#add(-1, 0, -tokens);
-    this.breaker.leave();
+    this.breaker.leave(trial);
     this.#closeIfDone();
   }
 

@@ -47,6 +47,7 @@ export class Place {
   /** Tokens that it takes in the server's KV cache: at least as many as were counted. */
   #held: number;
   readonly #weight: number;
+  readonly #trial: number;
   #unread: number;
   #prompt: number;
   #output = 0;
@@ -73,7 +74,7 @@ export class Place {
     this.#unread = uncached;
     this.expectedTokens = prompt + output;
     this.#held = this.expectedTokens;
-    member.enter(this.#held, uncached);
+    this.#trial = member.enter(this.#held, uncached);
   }
 
   /** Tokens of its prompt: counted by the server, or estimated until then. */
@@ -120,7 +121,7 @@ export class Place {
   /** The request has ended. */
   leave(): void {
     this.#read();
-    this.member.leave(this.#held);
+    this.member.leave(this.#held, this.#trial);
   }
 
   #read(): void {

@@ -60,10 +60,11 @@ export class LiveTokens {
     const reading: Promise<void> = this.#read()
       .then((operators) => {
         if (this.#reading !== reading) {
-          return;
+          return this.#renew(); // whoever waits may not be told what was known before the change
         }
         this.#live = new Map(operators.map((operator) => [Buffer.from(operator.digest).toString("latin1"), operator]));
         this.#readAt = startedAt;
+        return;
       })
       .finally(() => {
         if (this.#reading === reading) {

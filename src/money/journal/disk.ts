@@ -82,8 +82,11 @@ export function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): num
 /** Makes a directory's entries survive a power cut. */
 export function syncDirectory(disk: Disk, path: string): void {
   const descriptor = disk.openSync(path, "r");
-  disk.fsyncSync(descriptor);
-  disk.closeSync(descriptor);
+  try {
+    disk.fsyncSync(descriptor);
+  } finally {
+    disk.closeSync(descriptor);
+  }
 }
 
 /** Writes a file anew. It is on the disk when this returns. */

@@ -33,6 +33,8 @@ export class DiskFile implements JournalFile {
   #open: number | undefined;
   #size: number;
   #setAside: number;
+  /** Whether a power cut may still show another file under its name. */
+  #isNameDue = false;
 
   constructor(path: string, disk: Disk = systemDisk) {
     this.path = path;
@@ -96,14 +98,22 @@ export class DiskFile implements JournalFile {
       size = writeAll(disk, descriptor, Buffer.from(text));
       disk.fsyncSync(descriptor);
       disk.renameSync(next, this.path);
-      syncDirectory(disk, dirname(this.path));
     } catch (error) {
       disk.closeSync(descriptor);
       throw error;
     }
     this.#open = descriptor;
     this.#size = size;
+    this.#isNameDue = true;
     disk.closeSync(before);
+    this.#syncName();
+  }
+
+  #syncName(): void {
+    if (this.#isNameDue) {
+      syncDirectory(this.#disk, dirname(this.path));
+      this.#isNameDue = false;
+    }
   }
 
   keepAside(lines: readonly Uint8Array[]): void {
@@ -157,6 +167,7 @@ export class DiskFile implements JournalFile {
             throw error;
           }
           this.#mustBeInPlace();
+          this.#syncName();
           resolve();
         } catch (failed) {
           reject(failed);

@@ -36,17 +36,20 @@ export function openJournal(directory: string, parts: Dependencies): CoreJournal
     if (unlock === undefined) {
       continue;
     }
+    let file: DiskFile | undefined;
     try {
-      const file = withDiskAdvice(path, () => new DiskFile(path, disk));
-      const content = decode(withDiskAdvice(path, () => file.read()));
+      const opened = withDiskAdvice(path, () => new DiskFile(path, disk));
+      file = opened;
+      const content = decode(withDiskAdvice(path, () => opened.read()));
       if (content.newer) {
         throw new Error(
           `the journal ${path} was written by a newer tollgate: start that version, whose unfinished requests it has, and end it with SIGTERM before going back`,
         );
       }
       const coreId = readCoreId(join(own, "core-id"), content, { ...parts, disk });
-      return new FileJournal(file, { ...parts, coreId, content, unlock, instance: disk.lockInstance(path) });
+      return new FileJournal(opened, { ...parts, coreId, content, unlock, instance: disk.lockInstance(path) });
     } catch (error) {
+      file?.close();
       unlock();
       throw error;
     }

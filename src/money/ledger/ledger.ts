@@ -4,6 +4,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { andThen } from "#lib/time/and-then.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { endAll } from "#lib/time/end-all.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Heard } from "../model/announcements.ts";
@@ -238,13 +239,12 @@ class SliceLedger implements CoreLedger {
     return this.#closed;
   }
 
+  /** A store that is away takes no slices back; the journal is closed all the same. */
   async #close(): Promise<void> {
     this.#closing = true;
     this.#stopUpkeep();
-    await this.#settler.close();
-    await this.#wallets.close();
-    await this.#budgets.close();
-    await this.#parts.store.end();
-    await this.#parts.journal.close();
+    const { store, journal } = this.#parts;
+    const parts = [this.#settler, this.#wallets, this.#budgets].map((part) => () => part.close());
+    await endAll([...parts, () => store.end(), () => journal.close()]);
   }
 }

@@ -34,10 +34,12 @@ export function keepOwnPrices(
     if (known !== undefined && clock.monotonic() - known.at < freshMs) {
       return known.terms;
     }
-    const reading = read(accountId).then(
-      (terms) => keep(accountId, terms),
-      () => keep(accountId, known?.terms),
-    );
+    const keepUnlessLate = (terms: OwnTerms | undefined) => {
+      if (kept.get(accountId) === known) {
+        keep(accountId, terms);
+      }
+    };
+    const reading = read(accountId).then(keepUnlessLate, () => keepUnlessLate(known?.terms));
     await new Promise<void>((resolve) => {
       const stop = clock.after(mostWaitMs, resolve);
       void reading.then(() => {

@@ -1,5 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { BooksService, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
@@ -50,13 +50,21 @@ export function createBooksService(deps: Dependencies): ServiceImpl<typeof Books
     return proof;
   };
 
-  return {
-    reconcile: async ({ all }) => told(await reconcile(storage, ledger, { all, archives })),
+  /** Ends a proof whose caller has left. */
+  const whileCalled =
+    ({ signal }: Pick<HandlerContext, "signal">) =>
+    async () =>
+      signal.throwIfAborted();
 
-    async *streamReconcile({ all }) {
+  return {
+    reconcile: async ({ all }, context) =>
+      told(await reconcile(storage, ledger, { all, archives, pace: whileCalled(context) })),
+
+    async *streamReconcile({ all }, context) {
       const steps = new Steps();
+      const onStep = (step: ReconcileStep) => steps.add(step);
       // Proves at its own pace: a caller who reads slowly must not keep a snapshot open.
-      const proving = reconcile(storage, ledger, { all, archives, onStep: (step) => steps.add(step) }).finally(() =>
+      const proving = reconcile(storage, ledger, { all, archives, onStep, pace: whileCalled(context) }).finally(() =>
         steps.end(),
       );
       proving.catch(() => {}); // awaited below, after all steps are told

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Dialect } from "kysely";
 import { startThread } from "#lib/files/assets.ts";
 import { systemClock } from "#lib/time/clock.ts";
+import { endAll } from "#lib/time/end-all.ts";
 import { memorySnapshot, type Snapshot } from "../reads/snapshot.ts";
 import { DatabaseThread } from "./database-thread.ts";
 import { lockFile, openSqlite } from "./file.ts";
@@ -42,30 +43,47 @@ export async function accessFile(path: string, warn: (message: string) => void):
   if (unlock === undefined) {
     throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`);
   }
+  const ends: (() => unknown)[] = [unlock];
+  const close = () => endAll(ends.toReversed());
+  try {
+    return await open(path, warn, ends, close);
+  } catch (error) {
+    await close().catch(() => {}); // the earlier error says more
+    throw error;
+  }
+}
+
+/** Opens a file that is locked. What is to be ended is added to `ends`. */
+async function open(
+  path: string,
+  warn: (message: string) => void,
+  ends: (() => unknown)[],
+  close: () => Promise<void>,
+): Promise<SqliteAccess> {
   const first = openSqlite(path); // makes the files, or says why it cannot
   const files = new OpenedFiles(path);
-  const endWatch = files.watch();
+  ends.push(files.watch());
   const writer = startStatements(path, files, false, warn);
+  ends.push(() => writer.close());
   const reader = startStatements(path, files, true, warn);
+  ends.push(() => reader.close());
   const snapshots = new SqliteSnapshots(path);
+  ends.push(() => snapshots.end());
   const snapshot = async () => {
     files.check(); // a further connection would open the file that is there now
     return snapshots.open();
   };
-  await writer.call("run", ["select 1"]);
-  first.close();
+  try {
+    await writer.call("run", ["select 1"]);
+  } finally {
+    first.close();
+  }
   return {
     dialect: threadDialect({ reader, writer, snapshot }),
     files,
     database: undefined,
     snapshot,
-    async close() {
-      endWatch();
-      await snapshots.end();
-      await reader.close();
-      await writer.close();
-      unlock();
-    },
+    close,
   };
 }
 

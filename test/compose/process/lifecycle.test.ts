@@ -45,3 +45,17 @@ test.each([
   expect(code).toBe(1);
   expect(lines).toMatchObject([{ msg: "draining" }, last]);
 });
+
+test("a part that fails keeps no other from its end", async () => {
+  const failing = `lifecycle.onStop("failing", async () => { throw new Error("broken"); });`;
+  const { code, lines } = await run(
+    `lifecycle.onStop("the ledger", async () => log({}, "the ledger ends"));${failing}${failing}`,
+  );
+  expect(code).toBe(1);
+  expect(lines).toMatchObject([
+    { msg: "draining" },
+    { part: "failing", msg: "could not stop in order" },
+    { part: "failing", msg: "could not stop in order" },
+    { msg: "the ledger ends" },
+  ]);
+});

@@ -157,3 +157,19 @@ test("redirects are failures, and until the overlap ends both secrets sign", asy
   const after = receiver.received[1];
   expect(after?.signature).toBe(after && signatureOf(after, renewed.secret));
 });
+
+test("a core that stops starts nothing of what it hears to be due afterwards", async () => {
+  const { webhooks, core, endpoint, tell, outbox } = await start();
+  const receiver = await endpoint();
+  await webhooks.create(receiver.url, ["account.topped_up"]);
+  await tell(v7(), "r");
+  const dispatcher = core();
+  const due = outbox.holdBack("due");
+  const turning = dispatcher.turn();
+  await due.came;
+  await dispatcher.stop();
+  due.release();
+  await turning;
+  expect(dispatcher.underway).toBe(0);
+  expect(receiver.received).toEqual([]);
+});

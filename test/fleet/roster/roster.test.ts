@@ -136,7 +136,7 @@ describe("the servers of a name", () => {
     expect(ids()).toEqual(["vllm:8000@10.0.0.2/m", "vllm:8000@10.0.0.3/m"]);
     expect(roster.pools.get("m")?.members[0]).toBe(stays);
     expect(made.map(({ engine }) => engine.closed)).toEqual([false, false, false]);
-    leaves?.leave(0);
+    leaves?.leave(0, 0);
     expect(made.map(({ engine }) => engine.closed)).toEqual([true, false, false]);
     expect(made.map(({ server }) => server.address)).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
   });

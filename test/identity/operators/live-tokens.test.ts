@@ -86,3 +86,15 @@ test("an answer that is too old is not used while the store is away", async () =
   clock.advance(1);
   await expect(tokens.find(token)).rejects.toThrow("refused");
 });
+
+test("an answer that a change on this core has overtaken is asked for anew, and what was known before is not told", async () => {
+  const { tokens, stored, state, add } = setUp();
+  const [ada, bob] = [add("Ada"), add("Bob")];
+  await tokens.find(ada);
+  stored.delete("Ada");
+  tokens.forget();
+  const found = Promise.all([tokens.find(ada), tokens.find(bob)]);
+  tokens.forget(); // another operator was changed meanwhile
+  expect(await found).toMatchObject([undefined, { name: "Bob" }]);
+  expect(state.reads).toBe(3);
+});

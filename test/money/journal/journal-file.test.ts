@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
@@ -118,4 +118,38 @@ test("a closed file leaves alone the file that has its descriptor's number by no
   expect(readFileSync(others, "utf8")).toBe("not the journal's");
   expect(readFileSync(path, "utf8")).toBe("whole\n");
   closeSync(descriptor);
+});
+
+test("a new file whose name the disk does not sync is the file all the same, and keeps no promise before its name is synced", async () => {
+  let isBroken = true;
+  const open = new Set<number>();
+  const { disk } = watched({
+    openSync(path, flags, mode) {
+      const descriptor = systemDisk.openSync(path, flags, mode);
+      open.add(descriptor);
+      return descriptor;
+    },
+    closeSync(descriptor) {
+      open.delete(descriptor);
+      systemDisk.closeSync(descriptor);
+    },
+    fsyncSync(descriptor) {
+      if (isBroken && fstatSync(descriptor).isDirectory()) {
+        throw Object.assign(new Error("the disk failed"), { code: "EIO" });
+      }
+      systemDisk.fsyncSync(descriptor);
+    },
+  });
+  const path = join(folder, "unnamed");
+  const file = new DiskFile(path, disk);
+  file.append("old\n");
+  expect(() => file.replace("new\n")).toThrow("the disk failed");
+  file.append("promise\n", true);
+  await expect(file.sync()).rejects.toThrow("the disk failed");
+  expect(open.size).toBe(1);
+  isBroken = false;
+  await file.sync();
+  expect(readFileSync(path, "utf8")).toBe("new\npromise\n");
+  file.close();
+  expect(open.size).toBe(0);
 });

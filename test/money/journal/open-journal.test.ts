@@ -1,5 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type Disk, systemDisk } from "#src/money/journal/disk.ts";
+import { openJournal } from "#src/money/journal/open-journal.ts";
 import { JournalDirectory } from "./journal-directory.ts";
 
 let journals: JournalDirectory;
@@ -39,4 +42,24 @@ test.each<[string, () => void, string]>([
 ])("%s is told with what to do", (_, prepare, message) => {
   prepare();
   expect(() => journals.open()).toThrow(message);
+});
+
+test("a journal that cannot be used is left as it was found, with nothing of it open", () => {
+  rmSync(journals.idFile);
+  mkdirSync(journals.idFile);
+  const open = new Set<number>();
+  const disk: Disk = {
+    ...systemDisk,
+    openSync(path, flags, mode) {
+      const descriptor = systemDisk.openSync(path, flags, mode);
+      open.add(descriptor);
+      return descriptor;
+    },
+    closeSync(descriptor) {
+      open.delete(descriptor);
+      systemDisk.closeSync(descriptor);
+    },
+  };
+  expect(() => openJournal(dirname(journals.place), { ...journals.parts, disk })).toThrow("core-id: a directory");
+  expect(open.size).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { noJournal } from "#src/money/journal/journal.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -198,5 +199,24 @@ describe.each(dialects)("%s", (dialect) => {
       Reason.SHUTTING_DOWN,
     );
     expect(await metering.storage.orm.em.fork().findAll(Lot)).toMatchObject([{ leased: 0, spent: inRate + out }]);
+  });
+
+  test("a store that takes no leases back keeps neither itself nor the journal from being closed", async () => {
+    const ends: string[] = [];
+    const journal = { ...noJournal, close: async () => void ends.push("journal") };
+    await clock.until(metering.close());
+    metering = await openMetering({ clock, url: await newDatabase(dialect), journal });
+    const { store } = metering;
+    const end = store.end.bind(store);
+    store.close = () => Promise.reject(new Error("away"));
+    store.end = async () => {
+      ends.push("store");
+      await end();
+    };
+    const account = await metering.account({ free: usd });
+    await clock.until(run(metering.ledger, request(account, { inputTokens: 1, outputTokens: 1 })));
+    await expect(clock.until(metering.ledger.close())).rejects.toThrow("away");
+    expect(ends).toEqual(["store", "journal"]);
+    metering.ledger.close = async () => {};
   });
 });

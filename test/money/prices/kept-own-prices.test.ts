@@ -30,3 +30,21 @@ test("an account's own prices are read once in ten seconds, and told as they wer
   clock.advance(250);
   expect(await slow).toEqual(terms(200));
 });
+
+test("an answer that comes late takes the place of none that was asked for after it", async () => {
+  const clock = new ManualClock();
+  const asked: PromiseWithResolvers<OwnTerms | undefined>[] = [];
+  const find = keepOwnPrices(clock, () => {
+    asked.push(Promise.withResolvers());
+    return asked.at(-1)?.promise ?? Promise.resolve(undefined);
+  });
+  const first = find("a");
+  clock.advance(250);
+  expect(await first).toBeUndefined();
+  const second = find("a");
+  asked[1]?.resolve(terms(200));
+  expect(await second).toEqual(terms(200));
+  asked[0]?.reject(new Error("the database was away"));
+  await clock.advanceAsync(1);
+  expect(await find("a")).toEqual(terms(200));
+});

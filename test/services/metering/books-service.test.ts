@@ -15,6 +15,7 @@ import { openMetering, testModel, usd } from "../../money/fixture.ts";
 import { noArchives } from "../../money/no-archives.ts";
 import { silentObserver } from "../../money/silent-observer.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
 
 const newDatabase = databases();
@@ -54,6 +55,35 @@ describe.each(dialects)("%s", (dialect) => {
     await expect(service.settleDeadLetter({ deadLetterId: stays })).rejects.toThrow("There is no account");
     const left = await service.listDeadLetters({});
     expect(left.deadLetters.map(({ id }) => id)).toEqual([stays, ...second.deadLetters.map(({ id }) => id)]);
+    await clock.until(metering.close());
+  });
+
+  test("a proof whose caller leaves is not carried on", async () => {
+    const { clock, metering, service } = await open(await newDatabase(dialect));
+    const { storage } = metering;
+    const { snapshot } = storage;
+    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let [asked, closed] = [0, 0];
+    const holding: typeof snapshot = async (reach) => {
+      asked++;
+      begun.resolve();
+      await held.promise;
+      const opened = await snapshot(reach);
+      return { ...opened, close: () => opened.close().then(() => void closed++) };
+    };
+    Object.assign(storage, { snapshot: holding });
+    const caller = new AbortController();
+    const steps = service.streamReconcile({ all: true }, { signal: caller.signal })[Symbol.asyncIterator]();
+    await steps.next();
+    await begun.promise;
+    caller.abort();
+    held.resolve();
+    await eventually("the first part is read", () => closed > 0);
+    for (let turns = 0; turns < 10; turns++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(asked).toBe(1);
+    Object.assign(storage, { snapshot });
     await clock.until(metering.close());
   });
 

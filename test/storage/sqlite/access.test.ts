@@ -1,5 +1,5 @@
 import { channel } from "node:diagnostics_channel";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -129,4 +129,13 @@ test("a transaction that only reads sees one state, and waits for no writer", as
     { readOnly: true },
   );
   expect(await execute("select count(*) as rows from note")).toEqual([{ rows: 2 }]);
+});
+
+test("a file that could not be opened is in use by nobody afterwards", async () => {
+  const path = join(directory, "broken.db");
+  writeFileSync(path, "no database ".repeat(1000));
+  await expect(openStorage(`sqlite:${path}`)).rejects.toThrow("not a database");
+  rmSync(path);
+  const opened = await openStorage(`sqlite:${path}`);
+  await opened.close();
 });

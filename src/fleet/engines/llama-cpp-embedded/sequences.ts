@@ -17,14 +17,25 @@ export class Sequences {
 
   /** Waits for a sequence. Prefers one that read a prompt of the same salt, for its cached tokens. */
   async take(salt: string | undefined, signal: AbortSignal): Promise<Seat> {
+    signal.throwIfAborted();
     const at = this.#free.findIndex((seat) => seat.salt === salt);
     const [free] = this.#free.splice(Math.max(0, at), 1);
     const seat = free ?? (await this.#wait(signal));
     if (seat.salt !== salt) {
-      await seat.sequence.clearHistory(); // another account must not be able to measure what the previous one has asked
+      await this.#forget(seat); // another account must not be able to measure what the previous one has asked
       seat.salt = salt;
     }
     return seat;
+  }
+
+  /** Clears a sequence, or gives it back as it is. */
+  async #forget(seat: Seat): Promise<void> {
+    try {
+      await seat.sequence.clearHistory();
+    } catch (error) {
+      this.release(seat);
+      throw error;
+    }
   }
 
   release(seat: Seat): void {

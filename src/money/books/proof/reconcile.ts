@@ -43,7 +43,10 @@ export interface ProofOptions {
   readonly archives?: Pick<ArchivedReceipts, "findFaulty">;
   /** Called for each rule, before what is proved together with it. */
   readonly onStep?: (step: ReconcileStep) => void;
-  /** Leaves time to others, between rules and between parts of the open days. Absent: the proof ends as soon as it can. */
+  /**
+   * Leaves time to others, between rules, parts of the open days and sealed days; the proof ends where it throws. Absent: the
+   * proof ends as soon as it can.
+   */
   readonly pace?: () => Promise<void>;
   /** Receipts that are proved at once, where not all of them are read again. */
   readonly size?: number;
@@ -118,7 +121,7 @@ export async function reconcile(
   }
   if (all) {
     onStep({ done: total - 1, total, rule: sealedRule });
-    await addDifferences(storage, reading, sealedRule, findings);
+    await addDifferences(storage, reading, { rule: sealedRule, pace }, findings);
     findings.push(...(await findFaulty(archives)));
   }
   return {

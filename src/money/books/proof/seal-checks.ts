@@ -47,7 +47,7 @@ export const lacksReceipts = ({ receipts, counted, isMoving, isGone }: SealedDay
 export async function addDifferences(
   storage: Storage,
   reading: LongRead,
-  rule: string,
+  { rule, pace }: { readonly rule: string; readonly pace: () => Promise<void> },
   findings: ReconcileFinding[],
 ): Promise<void> {
   const read: typeof inSnapshot = (from, part) => reading.attempt(() => inSnapshot(from, part));
@@ -55,6 +55,7 @@ export async function addDifferences(
     if (findings.length >= mostFindings) {
       return;
     }
+    await pace();
     const stored = digestDay(await read(reading, (snapshot) => readAccounts(snapshot, sealed.id)));
     const found =
       stored === sealed.root && sealed.isWhole && !sealed.isGone

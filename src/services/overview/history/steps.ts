@@ -1,6 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
+import { Turns } from "#lib/time/turns.ts";
 import { ServiceStep } from "#src/storage/entities/history/service-step.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -33,6 +34,7 @@ interface Dependencies {
  */
 export class Steps {
   readonly #parts: Dependencies;
+  readonly #turns = new Turns();
   #before: Counted | undefined;
   #purgedAt = Number.NEGATIVE_INFINITY;
 
@@ -50,8 +52,12 @@ export class Steps {
     };
   }
 
-  /** Adds what was counted since the last time that this succeeded. */
-  async store(): Promise<void> {
+  /** Adds what was counted since the last time that this succeeded, once: the end waits for what is being stored. */
+  store(): Promise<void> {
+    return this.#turns.take(() => this.#store());
+  }
+
+  async #store(): Promise<void> {
     const { storage, count, load, clock } = this.#parts;
     const counted = await count();
     const now = clock.now() / 1000;

@@ -44,6 +44,7 @@ async function open(dialect: (typeof dialects)[number]) {
       }),
     });
     return {
+      steps,
       async serve(count: number) {
         requests += count;
         await steps.store();
@@ -54,6 +55,17 @@ async function open(dialect: (typeof dialects)[number]) {
 }
 
 describe.each(dialects)("%s", (dialect) => {
+  test("what is being stored when a core ends is stored once", async () => {
+    const { storage, clock, core } = await open(dialect);
+    const { steps, serve } = core();
+    const end = steps.start();
+    void serve(60); // is under way
+    await end();
+    const where = { seconds: 60, measure: "requests" };
+    expect(await storage.orm.em.fork().find(ServiceStep, where)).toMatchObject([{ count: 60 }]);
+    clock.advance(minuteMs);
+  });
+
   test("what cores counted adds up over all of them, and outlives each", async () => {
     const { clock, core, read } = await open(dialect);
     const [one, other] = [core(), core()];

@@ -115,12 +115,12 @@ export class Settler {
   }
 
   /**
-   * Makes a charge that the journal knows, for the tokens it states, and settles it. Resolves when nothing is left to
-   * do. `isAgain`: it was settled before, and the store has lost it since.
+   * Makes a charge for the tokens it states, and settles it. Resolves when nothing is left to do. The journal knows it, unless
+   * `isAgain`: it was settled before, and the store has lost it since. Then the journal's promise is enough.
    */
   remake(charge: Charge, isAgain = false): Promise<void> {
     return new Promise((resolve) => {
-      const known = toOpen(charge, true);
+      const known = { ...toOpen(charge, true), promised: !isAgain };
       const done = () => resolve();
       this.#begin({ ...known, durable: done, refused: done, isAgain }, unlessFaulty(charge, "renew"));
     });

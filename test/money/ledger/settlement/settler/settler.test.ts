@@ -156,3 +156,13 @@ test("a charge that the store has lost tells nobody of its old money, whatever b
   await given.clock.until(given.settler.remake(charge("b"), true));
   expect(given.events).toEqual(["again-again-a refused", "b refused again"]);
 });
+
+test("a charge that the store has lost is in the journal again while the store does not take it", async () => {
+  await given.clock.until(given.settler.settle(charge("a")));
+  given.stored.length = 0;
+  given.behave = () => "fail";
+  const remade = given.settler.remake(charge("a"), true);
+  await given.clock.until(given.settler.close());
+  expect(given.promised).toEqual(["again-a"]);
+  await remade;
+});

@@ -162,6 +162,7 @@ export class HttpPool {
       onFailed: (error) => {
         this.#connecting.delete(socket);
         this.#takeFirst()?.handler.onError(error);
+        this.#connectWanted(); // the others that wait have none under way where the limit allowed no more
       },
     });
     this.#connecting.add(socket);

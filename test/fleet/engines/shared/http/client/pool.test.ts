@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemClock } from "#lib/time/clock.ts";
 import type { HttpCall } from "#src/fleet/engines/shared/http/client/interface.ts";
 import { HttpPool } from "#src/fleet/engines/shared/http/client/pool.ts";
+import { ManualClock } from "../../../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../../../support/eventually.ts";
 import { hello, Outcome, RawServer } from "./raw-server.ts";
 
@@ -196,4 +197,18 @@ describe("a call fails", () => {
     expect(await send().outcome.over).toMatchObject({ text: "hello" });
     expect(server.sockets).toHaveLength(2);
   });
+});
+
+test("a connection that could not be made leaves no other call without one", async () => {
+  const clock = new ManualClock();
+  server.answer = () => {}; // says nothing of TLS
+  pool = new HttpPool(origin.replace("http:", "https:"), { ...options, clock, connections: 1 });
+  const calls = [send().outcome, send().outcome];
+  calls.map(({ over }) => over.catch(() => {})); // looked at below
+  await eventually("the first connects", () => server.received.length === 1);
+  for (const [at, { over }] of calls.entries()) {
+    await clock.advanceAsync(options.connectTimeoutMs);
+    await expect(over).rejects.toMatchObject({ code: "CONNECT_TIMEOUT" });
+    await eventually("the next connects", () => at === calls.length - 1 || server.received.length === at + 2);
+  }
 });
