@@ -238,3 +238,14 @@ test("while no core answers, each answer has its line here, as nobody else knows
   await askAll();
   expect(front.lines).toHaveLength(away.length); // the core has lines of what it refuses
 });
+
+test("a key for inference that is to manage keys is refused under an id that has a line, and of which the core is told", async () => {
+  const { transport, log } = scriptedCore();
+  await using front = await startFront(transport);
+  const response = await fetch(`${front.url}/v1/keys`, { headers: { authorization: "Bearer tg-1" } });
+  const [requestId, where] = [response.headers.get("x-request-id"), { surface: "chat", route: "/v1/keys" }];
+  expect(front.lines).toEqual([
+    { requestId, reason: "PERMISSION_DENIED", status: 403, ...where, address: "127.0.0.1" },
+  ]);
+  expect(log.identified).toBe(2); // once to ask who calls, and once to tell
+});

@@ -31,7 +31,7 @@ function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unkn
   }
   if (error instanceof RequestError || isRefusedHere(error)) {
     exchange.surface ??= name;
-    log.refused(exchange, status, exchange.route !== undefined || isRefusedHere(error)); // some come before the routes
+    log.refused(exchange, status, readDetail(error)?.reason);
   } else if (status === 500) {
     exchange.logUnexpected(error);
   } else if (readDetail(error) === undefined) {

@@ -8,12 +8,12 @@ import type { Exchange } from "../exchange.ts";
 
 /** Logs requests that a surface refused, and tells the core of them. */
 export interface RefusalLog {
-  /** `isRequest`: it may be one of an account. What has no endpoint is none. */
-  refused(exchange: Exchange, status: number, isRequest: boolean): void;
+  /** `reason`: why, where the status does not say it. */
+  refused(exchange: Exchange, status: number, reason?: Reason): void;
   /** No core could be asked, so that none knows of the request. */
   unanswered(exchange: Exchange, status: number): void;
   /** Bytes that are no request. */
-  malformed(requestId: string, status: number): void;
+  malformed(requestId: string, status: number, network: string): void;
 }
 
 /**
@@ -27,15 +27,16 @@ export function createRefusalLog(
 ): RefusalLog {
   const lines = refusalLines(logger, clock);
   return {
-    refused(exchange, status, isRequest) {
-      if (lines(exchange.requestId, reasonOfStatus(status), { status, ...whereOf(exchange) }) && isRequest) {
+    refused(exchange, status, reason = reasonOfStatus(status)) {
+      const isWritten = lines(exchange.requestId, reason, { status, ...whereOf(exchange) });
+      if (isWritten && reason === reasonOfStatus(status)) {
         tell(core, exchange, status);
       }
     },
     unanswered(exchange, status) {
       lines(exchange.requestId, Reason.UNSPECIFIED, { status, ...whereOf(exchange), cause: "no core answers" });
     },
-    malformed: (requestId, status) => void lines(requestId, reasonOfStatus(status), { status }),
+    malformed: (requestId, status, address) => void lines(requestId, reasonOfStatus(status), { status, address }),
   };
 }
 
