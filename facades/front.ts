@@ -96,13 +96,13 @@ export function createFront(parts: Dependencies): Front {
   app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),
-    answerMalformed({ status: fault, message }, head) {
+    answerMalformed({ status: fault, message }, head, network) {
       observer.opened();
       observer.closed(fault, false);
       const error = new RequestError(fault, message);
       const requestId = newRequestId(random);
       const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
-      refusals.malformed(requestId, status);
+      refusals.malformed(requestId, status, network);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
     },
   };

@@ -136,6 +136,6 @@ export class Exchange {
 
   /** Logs an unexpected error. */
   logUnexpected(error: unknown): void {
-    this.runtime.logger.error({ err: error, request_id: this.requestId }, "a request failed unexpectedly");
+    this.runtime.logger.error({ err: error, requestId: this.requestId }, "a request failed unexpectedly");
   }
 }

@@ -4,9 +4,10 @@ import { failure } from "#lib/errors/failure.ts";
 
 const refusals = new WeakSet<object>();
 
-/** A refusal of which the core has not heard, with the seconds after which the caller may retry. */
-export function refusedHere(reason: Reason, message: string, retryAfterSeconds: number): ConnectError {
-  const refusal = failure(reason, message, { retryAfter: { seconds: BigInt(retryAfterSeconds) } });
+/** A refusal of which the core has not heard. `retryAfterSeconds`: when the caller may retry; absent: a retry is of no use. */
+export function refusedHere(reason: Reason, message: string, retryAfterSeconds?: number): ConnectError {
+  const retry = retryAfterSeconds !== undefined && { retryAfter: { seconds: BigInt(retryAfterSeconds) } };
+  const refusal = failure(reason, message, { ...retry });
   refusals.add(refusal);
   return refusal;
 }

@@ -19,8 +19,11 @@ export interface FaultAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Answers bytes that are not a request. `head` is what is known of them: perhaps their beginning or their middle. */
-export type AnswerMalformed = (fault: Fault, head: string) => FaultAnswer;
+/**
+ * Answers bytes that are not a request. `head` is what is known of them: the head of the request that they cut short, otherwise
+ * perhaps their beginning or their middle. `network`: where they came from.
+ */
+export type AnswerMalformed = (fault: Fault, head: string, network: string) => FaultAnswer;
 
 /** The answer of listeners without a format of their own. */
 export const plainAnswer: AnswerMalformed = ({ status, message }) => ({
@@ -51,8 +54,9 @@ export function refuseMalformed(
   const answerIt = () => {
     if (socket.writable) {
       door.refused("head");
-      const faultAnswer = answer(readFault(code), rawPacket?.toString("latin1") ?? "");
-      socket.end(responseText(named(faultAnswer, socket, door)));
+      const network = toNetwork((socket as Socket).remoteAddress ?? "");
+      const head = request?.complete === false ? headText(request) : (rawPacket?.toString("latin1") ?? "");
+      socket.end(responseText(named(answer(readFault(code), head, network), network, door)));
       setTimeout(() => socket.destroy(), lingerMs).unref();
     } else {
       socket.destroy();
@@ -83,16 +87,15 @@ export function refuseHead(
 ): void {
   door.refused("head");
   response.shouldKeepAlive = false;
-  const { status, body, headers } = answer(fault, headText(request));
+  const { status, body, headers } = answer(fault, headText(request), toNetwork(request.socket.remoteAddress ?? ""));
   response.writeHead(status, allHeaders(body, headers)).end(body);
 }
 
 /** An answer to what is no request, with an id: one of a surface has its own. */
-function named({ status, body, headers }: FaultAnswer, socket: Duplex, door: Pick<Door, "nameRefusal">): FaultAnswer {
+function named({ status, body, headers }: FaultAnswer, address: string, door: Pick<Door, "nameRefusal">): FaultAnswer {
   if (answeredIdHeader in headers) {
     return { status, body, headers };
   }
-  const address = toNetwork((socket as Socket).remoteAddress ?? "");
   const requestId = door.nameRefusal({ given: undefined, reason: reasonOfStatus(status), status, address });
   return { status, body, headers: { ...headers, [answeredIdHeader]: requestId } };
 }
@@ -105,6 +108,8 @@ function readFault(code: string): Fault {
       return { status: 431, message: "The head of the request is larger than 32 KiB." };
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return { status: 413, message: "The extensions of a chunk are larger than 16 KiB." };
+    case "HPE_INVALID_EOF_STATE":
+      return { status: 400, message: "The connection ended before the whole request had come." };
     default:
       return { status: 400, message: "This is not a valid HTTP request." };
   }

@@ -24,7 +24,7 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "Leave the field that the answer named out, or call another path.",
   ),
   [Reason.UNAUTHENTICATED]: text(
-    "The key is missing, mistyped, revoked or expired.",
+    "The key is missing, mistyped, disabled, revoked or expired.",
     "Compare its last four characters with those of the account's keys, and make a new one if it is not there.",
   ),
   [Reason.PERMISSION_DENIED]: text(
@@ -74,7 +74,7 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
   ),
   [Reason.ENGINE_FAILED]: text(
     "The inference server failed.",
-    "Send it again. The operator finds why in the log of that server under the request's id.",
+    "Send it again. The operator finds why in the log under the request's id.",
   ),
   [Reason.TIMEOUT]: text(
     "It took too long: to the first output, between two, as a whole, or to send the body.",

@@ -133,6 +133,8 @@ test.each(publicSurfaces)("%s: what the surface itself refuses is recorded for w
   for (const [path, body, status, name] of [
     [paths[surface], "{", 400, "INVALID_ARGUMENT"],
     [paths[surface], `"${"x".repeat(3 * 1024 * 1024)}"`, 413, "REQUEST_TOO_LARGE"],
+    [`${paths[surface]}/nothing`, "{}", 404, "UNSUPPORTED"],
+    [`/v1/models`, "{}", 405, "UNSUPPORTED"],
   ] as const) {
     const refused = await refuse(path, body);
     expect(refused.status).toBe(status);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Code } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { withRateLimit } from "#lib/rpc/rate-limit.ts";
@@ -205,11 +205,47 @@ test("an error that nobody meant is a 500 that tells nothing and is logged", asy
     },
   });
   await using front = await startFront(transport);
+  const ids: unknown[] = [];
   for (const path of ["/v1/chat/completions", "/v1/messages"]) {
     const body = JSON.stringify({ ...chatBody, max_tokens: 5 });
     const response = await fetch(front.url + path, { method: "POST", body });
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("secret");
+    ids.push(response.headers.get("x-request-id"));
   }
-  expect(front.errors).toHaveLength(2);
+  expect(front.errors).toMatchObject(ids.map((requestId) => ({ requestId })));
+  expect(front.lines).toEqual([]);
+});
+
+test("while no core answers, each answer has its line here, as nobody else knows of the request", async () => {
+  let error = new ConnectError("no connection could be made", Code.Unavailable);
+  const { transport } = scriptedCore({ refuse: () => error });
+  await using front = await startFront(transport);
+  const ask = async (surface: string, route: string, body: object) => {
+    const response = await fetch(front.url + route, { method: "POST", body: JSON.stringify(body) });
+    const requestId = response.headers.get("x-request-id");
+    return { requestId, reason: "UNSPECIFIED", status: response.status, surface, route, address: "127.0.0.1" };
+  };
+  const askAll = async () => [
+    await ask("chat", "/v1/chat/completions", chatBody),
+    await ask("chat", "/v1/chat/completions", { ...chatBody, n: 2 }),
+    await ask("messages", "/v1/messages", { ...chatBody, max_tokens: 5 }),
+  ];
+  const away = await askAll();
+  expect(away.map(({ status }) => status)).toEqual([503, 503, 503]);
+  expect(front.lines).toEqual(away.map((line) => ({ ...line, cause: "no core answers" })));
+  error = refused(Reason.LEDGER_UNAVAILABLE, "Away.", Code.Unavailable);
+  await askAll();
+  expect(front.lines).toHaveLength(away.length); // the core has lines of what it refuses
+});
+
+test("a key for inference that is to manage keys is refused under an id that has a line, and of which the core is told", async () => {
+  const { transport, log } = scriptedCore();
+  await using front = await startFront(transport);
+  const response = await fetch(`${front.url}/v1/keys`, { headers: { authorization: "Bearer tg-1" } });
+  const [requestId, where] = [response.headers.get("x-request-id"), { surface: "chat", route: "/v1/keys" }];
+  expect(front.lines).toEqual([
+    { requestId, reason: "PERMISSION_DENIED", status: 403, ...where, address: "127.0.0.1" },
+  ]);
+  expect(log.identified).toBe(2); // once to ask who calls, and once to tell
 });

@@ -15,7 +15,6 @@ import {
 } from "#gen/tollgate/chat/v1/managed_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { failure } from "#lib/errors/failure.ts";
 import { limitPath } from "#lib/limits/key-limits.ts";
 import { formatUsd, maxPicoUsd, parseUsdNumber } from "#lib/money/money.ts";
 import { pageSizes } from "#lib/rpc/pages.ts";
@@ -24,6 +23,7 @@ import type { CoreClients } from "../../http/core/core-clients.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { usdAmount } from "../../http/json/decimal.ts";
 import { jsonEncoder } from "../../http/json/encoder.ts";
+import { refusedHere } from "../../http/refused-here.ts";
 import { invalidField } from "../../http/request/error.ts";
 import { createEndpoints } from "../../http/routing/endpoints.ts";
 import type { Endpoint } from "../../http/routing/surface.ts";
@@ -97,7 +97,7 @@ export function createKeyEndpoints(core: CoreClients): Endpoint[] {
 async function requireManagement(core: CoreClients, exchange: Exchange): Promise<void> {
   const { memberRole } = await core.accounts.identifyCaller({}, exchange.callOptions);
   if (memberRole === MemberRole.UNSPECIFIED) {
-    throw failure(Reason.PERMISSION_DENIED, "Keys are managed by a management key; this key is for inference.");
+    throw refusedHere(Reason.PERMISSION_DENIED, "Keys are managed by a management key; this key is for inference.");
   }
 }
 
@@ -118,7 +118,7 @@ async function listKeys(core: CoreClients, exchange: Exchange, offset: number): 
 async function findKey(core: CoreClients, exchange: Exchange, hash: string): Promise<ApiKey> {
   const { key } = await core.accounts.getKey({ keyId: hash }, exchange.callOptions);
   if (key === undefined || key.revokedAt !== undefined || key.manages) {
-    throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+    throw refusedHere(Reason.KEY_NOT_FOUND, "There is no such key.");
   }
   return key;
 }

@@ -1,4 +1,5 @@
 import { ConnectError } from "@connectrpc/connect";
+import { readDetail } from "#lib/errors/detail.ts";
 import type { Exchange } from "../exchange.ts";
 import { isRefusedHere } from "../refused-here.ts";
 import { RequestError } from "../request/error.ts";
@@ -30,10 +31,12 @@ function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unkn
   }
   if (error instanceof RequestError || isRefusedHere(error)) {
     exchange.surface ??= name;
-    log.refused(exchange, status, exchange.route !== undefined || isRefusedHere(error)); // some come before the routes
-  }
-  if (status === 500) {
+    log.refused(exchange, status, readDetail(error)?.reason);
+  } else if (status === 500) {
     exchange.logUnexpected(error);
+  } else if (readDetail(error) === undefined) {
+    exchange.surface ??= name;
+    log.unanswered(exchange, status); // the core writes the line of what it refuses
   }
   if (exchange.response.headersSent) {
     exchange.response.destroy();

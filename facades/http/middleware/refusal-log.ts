@@ -1,3 +1,4 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { reasonOfStatus } from "#lib/errors/surface-refusals.ts";
 import type { Logger } from "#lib/logger.ts";
@@ -7,10 +8,12 @@ import type { Exchange } from "../exchange.ts";
 
 /** Logs requests that a surface refused, and tells the core of them. */
 export interface RefusalLog {
-  /** `isRequest`: it may be one of an account. What has no endpoint is none. */
-  refused(exchange: Exchange, status: number, isRequest: boolean): void;
+  /** `reason`: why, where the status does not say it. */
+  refused(exchange: Exchange, status: number, reason?: Reason): void;
+  /** No core could be asked, so that none knows of the request. */
+  unanswered(exchange: Exchange, status: number): void;
   /** Bytes that are no request. */
-  malformed(requestId: string, status: number): void;
+  malformed(requestId: string, status: number, network: string): void;
 }
 
 /**
@@ -23,18 +26,22 @@ export function createRefusalLog(
   clock: Clock,
 ): RefusalLog {
   const lines = refusalLines(logger, clock);
-  const write = (requestId: string, status: number, where: object) =>
-    lines(requestId, reasonOfStatus(status), { status, ...where });
   return {
-    refused(exchange, status, isRequest) {
-      const { requestId, surface, route, network } = exchange;
-      const where = { ...(surface && { surface }), ...(route && { route }), address: network };
-      if (write(requestId, status, where) && isRequest) {
+    refused(exchange, status, reason = reasonOfStatus(status)) {
+      const isWritten = lines(exchange.requestId, reason, { status, ...whereOf(exchange) });
+      if (isWritten && reason === reasonOfStatus(status)) {
         tell(core, exchange, status);
       }
     },
-    malformed: (requestId, status) => void write(requestId, status, {}),
+    unanswered(exchange, status) {
+      lines(exchange.requestId, Reason.UNSPECIFIED, { status, ...whereOf(exchange), cause: "no core answers" });
+    },
+    malformed: (requestId, status, address) => void lines(requestId, reasonOfStatus(status), { status, address }),
   };
+}
+
+function whereOf({ surface, route, network }: Exchange): object {
+  return { ...(surface && { surface }), ...(route && { route }), address: network };
 }
 
 /** Nobody waits for it, and a core that is away need not hear of it. */

@@ -7,7 +7,7 @@ import { FindService, type Found } from "#gen/tollgate/find/v1/find_service_pb.j
 const kinds = ["account", "key"] as const;
 
 const mostFound = 100;
-/** The most ids that a refusal shows. */
+/** The most things that a refusal shows. */
 const mostShown = 3;
 
 /**
@@ -31,7 +31,8 @@ async function resolve(core: Transport, name: string | undefined, value: unknown
     return value;
   }
   const { found } = await createClient(FindService, core).findAnything({ text: value, pageSize: mostFound });
-  const same = found.filter((one) => one.kind === kind && isNamed(one, value));
+  const alike = found.filter((one) => one.kind === kind);
+  const same = alike.filter((one) => isNamed(one, value));
   const [only, ...others] = same;
   if (others.length > 0) {
     const ids = same.slice(0, mostShown).map(({ id }) => id);
@@ -39,7 +40,9 @@ async function resolve(core: Transport, name: string | undefined, value: unknown
     throw new Error(`Several ${kind}s are called ${value}: name one by its id, ${ids.join(", ")}${rest}`);
   }
   if (only === undefined) {
-    throw new Error(`There is no ${kind} ${value}.`);
+    const names = alike.slice(0, mostShown).map(({ id, name }) => name || id);
+    const hint = names.length === 0 ? "" : ` Like it: ${names.join(", ")}`;
+    throw new Error(`There is no ${kind} ${value}.${hint}`);
   }
   return only.id;
 }

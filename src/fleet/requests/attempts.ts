@@ -100,7 +100,7 @@ export class Attempts {
     member.lastError = describe(error);
     this.#observer.failed(member.id, this.#pool.modelId);
     this.#logger.warn(
-      { server: member.id, request: this.#request.requestId, run: this.#request.runId, error: member.lastError },
+      { server: member.id, requestId: this.#request.requestId, runId: this.#request.runId, error: member.lastError },
       "server failed a request",
     );
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { runHere } from "../../support/run-here.ts";
 import { runTollgate } from "../../support/tollgate.ts";
-import { refusal, service, site, startAdministered, stopAdministered } from "./administered.ts";
+import { json, newAccount, refusal, service, site, startAdministered, stopAdministered } from "./administered.ts";
 import { testAccounts } from "./commands/accounts.ts";
 import { testKeys } from "./commands/keys.ts";
 import { testLabels } from "./commands/labels.ts";
@@ -22,6 +22,14 @@ describe("servers", testServers);
 test("unknown ids and a wrong token are told apart", async () => {
   expect((await refusal("accounts", "show", "nobody")).notes).toBe("tollgate: There is no account nobody.");
   expect((await refusal("keys", "revoke", "none")).notes).toBe("tollgate: There is no key none.");
+  const id = await newAccount("--name", "Corvid Works");
+  expect((await refusal("accounts", "show", "corvid")).notes).toBe(
+    "tollgate: There is no account corvid. Like it: Corvid Works",
+  );
+  await json("keys", "create", id, "--name", "nightly build");
+  expect((await refusal("keys", "revoke", "nightly")).notes).toBe(
+    "tollgate: There is no key nightly. Like it: nightly build",
+  );
   const stranger = await runHere(["accounts", "list", "--core", service.addresses.grpc ?? ""], {
     TOLLGATE_OPERATOR_TOKEN: "x",
   });

@@ -17,6 +17,7 @@ export default function ReceiptPage({ id }: PageProps) {
   return (
     <Page
       title="Receipt"
+      parent={{ name: "Request", path: `/requests/${id}` }}
       lead={
         <span class="with-copy">
           <code class="wrap-anywhere">{id}</code>

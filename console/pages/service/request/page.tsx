@@ -1,4 +1,5 @@
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { findReasonText } from "../../../../lib/errors/reason-texts.ts";
 import type { PageProps } from "../../../app/page-props.ts";
 import { isCustomer } from "../../../app/session.ts";
@@ -7,6 +8,7 @@ import { formatMs } from "../../../format/time.ts";
 import { loadAccountNames } from "../../../parts/account/account-names.ts";
 import { Answer, Empty } from "../../../parts/calls/answer.tsx";
 import { useQuery } from "../../../parts/calls/use-query.ts";
+import { Amount } from "../../../parts/figures/amount.tsx";
 import { CopyButton } from "../../../parts/figures/copy.tsx";
 import { Facts } from "../../../parts/figures/facts.tsx";
 import { Named } from "../../../parts/figures/name.tsx";
@@ -31,14 +33,19 @@ export default function RequestPage({ id }: PageProps) {
       }
     >
       <Answer query={query}>
-        {({ requests, names }) =>
+        {({ requests, names, receipt }) =>
           requests.length === 0 ? (
             <Empty title="Nothing is known of this request">
               Compare the id with the x-request-id of the response. Refused requests are recorded for some days.
             </Empty>
           ) : (
             requests.map((request) => (
-              <Ended key={`${request.at?.seconds} ${request.reason}`} request={request} names={names} />
+              <Ended
+                key={`${request.at?.seconds} ${request.reason}`}
+                request={request}
+                names={names}
+                receipt={receipt}
+              />
             ))
           )
         }
@@ -47,10 +54,11 @@ export default function RequestPage({ id }: PageProps) {
   );
 }
 
-/** The request, and the names of its accounts and keys by their ids. */
+/** The request, the names of its accounts and keys by their ids, and what was charged although it failed. */
 async function load(requestId: string, signal: AbortSignal) {
   const { requests } = await metering.listRequests({ requestId, pageSize: 20 }, { signal });
-  const [accounts, keys] = await Promise.all([
+  const mayHaveRun = requests.some(({ reason, server }) => reason !== "" && server !== "");
+  const [accounts, keys, charged] = await Promise.all([
     loadAccountNames(
       requests.map(({ accountId }) => accountId),
       signal,
@@ -59,16 +67,19 @@ async function load(requestId: string, signal: AbortSignal) {
       requests.map(({ keyId }) => keyId),
       signal,
     ),
+    mayHaveRun ? metering.getReceipt({ requestId }, { signal }).catch(() => undefined) : undefined,
   ]);
-  return { requests, names: new Map([...accounts, ...keys]) };
+  return { requests, names: new Map([...accounts, ...keys]), receipt: charged?.receipt };
 }
 
 interface Props {
   readonly request: Request;
   readonly names: ReadonlyMap<string, string>;
+  /** Absent: nothing was charged, or the request finished. */
+  readonly receipt: Receipt | undefined;
 }
 
-function Ended({ request, names }: Props) {
+function Ended({ request, names, receipt }: Props) {
   const { requestId, reason } = request;
   const text = findReasonText(reason);
   return (
@@ -84,7 +95,7 @@ function Ended({ request, names }: Props) {
           It finished: <a href={`/receipts/${requestId}`}>its receipt</a>.
         </p>
       )}
-      <RequestFacts request={request} names={names} />
+      <RequestFacts request={request} names={names} receipt={receipt} />
     </>
   );
 }
@@ -92,6 +103,7 @@ function Ended({ request, names }: Props) {
 function RequestFacts({
   request: { accountId, keyId, model, surface, server, httpStatus, durationMs, at, leftOut },
   names,
+  receipt,
 }: Props) {
   const nameOf = (id: string) => names.get(id) ?? "";
   const path = isCustomer.value ? undefined : `/accounts/${accountId}`;
@@ -107,6 +119,14 @@ function RequestFacts({
       value: accountId && <Named id={accountId} name={nameOf(accountId)} what="account" path={path} />,
     },
     { name: "Key", value: keyId && <Named id={keyId} name={nameOf(keyId)} what="key" /> },
+    {
+      name: "Charged",
+      value: receipt && (
+        <a href={`/receipts/${receipt.requestId}`}>
+          <Amount pico={receipt.costPicoUsd} />
+        </a>
+      ),
+    },
     { name: "Left out", value: leftOut > 0n && `${leftOut} like it, shortly before` },
   ];
   return <Facts facts={facts} />;

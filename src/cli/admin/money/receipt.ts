@@ -1,8 +1,10 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ConnectError, createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
@@ -28,11 +30,20 @@ export function addReceipt(program: Command, io: Io): void {
       command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
     ask: async (core, { account = "" }, requestId) => {
       const client = createClient(MeteringService, core);
-      const { receipt, furtherRuns } = await client.getReceipt({ requestId, accountId: account });
+      const asked = client.getReceipt({ requestId, accountId: account });
+      const { receipt, furtherRuns } = await asked.catch((error: unknown) => {
+        throw readDetail(error)?.reason === Reason.RECEIPT_NOT_FOUND ? leadOn(error, requestId) : error;
+      });
       const further = furtherRuns.length === 0 ? {} : { further_runs: furtherRuns.map(receiptDocument) };
       return { ...wholeReceiptDocument(required(receipt)), ...further };
     },
   });
+}
+
+/** Who asks what a request cost may not know that it was refused. */
+function leadOn(error: unknown, requestId: string): Error {
+  const { rawMessage } = ConnectError.from(error);
+  return new Error(`${rawMessage} Why it was refused, if it was: tollgate requests --request ${requestId}`);
 }
 
 /** `tollgate receipts` */

@@ -115,7 +115,7 @@ async function settleEarly(
   }
   if (early.started) {
     observer.unbilled(model.id);
-    logger.error({ request_id: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
+    logger.error({ requestId: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
   }
   hold.release(early.read);
 }

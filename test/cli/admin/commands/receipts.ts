@@ -57,7 +57,9 @@ export function testReceipts(): void {
       { account_id: account, day, ...sums },
     ]);
     expect(await json("usage", "--account", account, "--to", "2020-01-01")).toEqual([]);
-    expect((await refusal("receipt", "req_unknown")).notes).toContain("no receipt");
+    expect((await refusal("receipt", "req_unknown")).notes).toMatch(
+      /no receipt.* tollgate requests --request req_unknown$/,
+    );
   });
 
   test("the books add up", async () => {

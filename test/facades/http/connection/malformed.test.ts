@@ -106,5 +106,21 @@ test("what is no request has a line of the log with the id of its answer", async
   const client = new RawClient(front.url);
   client.socket.write("BREW / HTTP/1.1\r\n\r\n");
   const [, requestId] = await client.until(/^x-request-id: (req_[0-9a-f]{32})\r$/im);
-  expect(front.lines).toEqual([{ requestId, reason: "INVALID_ARGUMENT", status: 400 }]);
+  expect(front.lines).toEqual([{ requestId, reason: "INVALID_ARGUMENT", status: 400, address: "127.0.0.1" }]);
 });
+
+test.each([
+  ["chat", chat],
+  ["messages", messages],
+])(
+  "a %s request that its sender ends in the middle of its body is answered by its own surface",
+  async (surface, head) => {
+    await using front = await startFront(scriptedCore().transport);
+    const client = new RawClient(front.url);
+    client.socket.end(`${head}content-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
+    await client.closed();
+    const { type, error } = JSON.parse(client.received.split("\r\n\r\n").at(-1) ?? "");
+    expect(type).toBe(surface === "messages" ? "error" : undefined);
+    expect(error.message).toBe("The connection ended before the whole request had come.");
+  },
+);
