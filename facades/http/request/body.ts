@@ -121,8 +121,9 @@ class Reception implements PacedBody {
     return this.#buffer.bytes;
   }
 
-  /** Gives the memory of what was read back. */
+  /** Gives the memory of what was read back. Nothing is kept from then on. */
   free(): void {
+    this.#isOver = true;
     this.#buffer.free();
   }
 
@@ -167,6 +168,9 @@ class Reception implements PacedBody {
     this.#request.pause();
     identify()
       .then((accountId) => {
+        if (this.#isOver) {
+          return; // it was given up meanwhile
+        }
         this.#lease.moveTo(accountId);
         if (chunk !== undefined) {
           this.#keep(chunk);

@@ -49,6 +49,8 @@ export interface Script {
   /** What the catalogue does before it answers; true: it answers with nothing. */
   lookUp?: (context: HandlerContext) => Promise<boolean>;
   keyStatus: MessageInitShape<typeof GetKeyStatusResponseSchema>;
+  /** What is waited for before a caller is told. */
+  identify?: () => Promise<void>;
   /** Where the key stands after each call. */
   rateLimit: RateLimitState;
   /** Refuses a call before anything else; also what CountRequest answers with. */
@@ -139,9 +141,10 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
         admit(context);
         return told.keyStatus;
       },
-      identifyCaller(_request: object, context: HandlerContext) {
+      async identifyCaller(_request: object, context: HandlerContext) {
         admit(context);
         log.identified++;
+        await told.identify?.();
         return { accountId: context.requestHeader.get("authorization") ?? "" };
       },
     }),

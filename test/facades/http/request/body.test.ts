@@ -200,6 +200,27 @@ test("bodies that together take too much memory are refused until there is room 
   await eventually("there is room", async () => (await post("/v1/chat/completions")).status === 200);
 });
 
+test("a key that is found after its body was given up takes no memory for it", async () => {
+  const found = Promise.withResolvers<void>();
+  const { transport, log } = scriptedCore({ identify: () => found.promise });
+  const clock = new ManualClock();
+  await using front = await startFront(transport, { clock, limits: { bodyMemory: 8000 } });
+  const client = new RawClient(front.url);
+  client.post("/v1/chat/completions", " ".repeat(1500), { "content-length": "1600" }); // more than an address has
+  await eventually("its key is looked for", () => log.identified === 1);
+  clock.advance(11_000);
+  await client.until(/^HTTP\/1.1 408 /);
+  found.resolve();
+  await new Promise(setImmediate);
+  const chunk = `5dc\r\n${body.padEnd(1499)}\r\n0\r\n\r\n`;
+  const next = new RawClient(front.url);
+  next.post("/v1/chat/completions", chunk, { "content-length": undefined, "transfer-encoding": "chunked" });
+  const [, status] = await next.until(/^HTTP\/1.1 (\d+) /);
+  expect(status).toBe("200");
+  client.socket.destroy();
+  next.socket.destroy();
+});
+
 test("a client that leaves in the middle of its body costs nothing", async () => {
   const { transport, log } = scriptedCore();
   await using front = await startFront(transport);
