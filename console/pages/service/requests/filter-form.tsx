@@ -3,7 +3,7 @@ import { isCustomer } from "../../../app/session.ts";
 import { AccountField } from "../../../parts/forms/account-field.tsx";
 import { Field, Select } from "../../../parts/forms/field.tsx";
 import { FilterForm, filterField } from "../../../parts/forms/filters.tsx";
-import { KeyField } from "../../../parts/keys/key-field.tsx";
+import { KeyField } from "../../../parts/forms/key-field.tsx";
 import { outcomeOptions, type RequestFilters } from "./filters.ts";
 
 const reasons = Object.values(Reason)

@@ -1,7 +1,7 @@
 import { find } from "../../contract/clients.ts";
 import { isId } from "../../format/ids.ts";
-import { IdField, type Suggested } from "../forms/id-field.tsx";
-import { loadKeyNames } from "./key-names.ts";
+import { loadKeyNames } from "../keys/key-names.ts";
+import { IdField, type Suggested } from "./id-field.tsx";
 
 interface Props {
   readonly label: string;
