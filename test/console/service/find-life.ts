@@ -14,6 +14,11 @@ interface Life {
   readonly typed: readonly string[];
   /** The changes that the audit shows of the account alone. */
   readonly changes: readonly string[];
+  /** The keys that are suggested for the last four characters of one, and what the requests of the one that is taken are. */
+  readonly suggested: readonly (string | null)[];
+  readonly byKey: readonly string[];
+  /** What the page says of a request that broke off, on the way back from the receipt to which it leads. */
+  readonly charged: string;
   /** Whether the fleet shows the server that was found, alone. */
   readonly isServerAlone: boolean;
 }
@@ -22,8 +27,9 @@ interface Life {
 export async function findThings(stage: Stage): Promise<Life> {
   const { tollgate } = stage;
   const { id: accountId } = (await tollgate.admin("accounts", "create", "--name", "Corvid Works")) as { id: string };
-  const { key } = (await tollgate.admin("keys", "create", accountId)) as { key: string };
-  const send = async () => {
+  const made = await tollgate.admin("keys", "create", accountId, "--name", "Corvid's own");
+  const { id: keyId, key } = made as { id: string; key: string };
+  const send = async (more: object = {}) => {
     const response = await fetch(`${tollgate.url}/v1/messages`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
@@ -31,12 +37,14 @@ export async function findThings(stage: Stage): Promise<Life> {
         model: "tollgate-sim/plain",
         max_tokens: 5,
         messages: [{ role: "user", content: "Hello" }],
+        ...more,
       }),
     });
     await response.text();
     return response;
   };
   await send();
+  const broken = await send({ stream: true, messages: [{ role: "user", content: "Hello [[sim:cut=3]]" }] });
   await tollgate.admin("accounts", "freeze", "corvid works", "--reason", "A test.");
   const response = await send();
   const requestId = response.headers.get("x-request-id") ?? "";
@@ -59,6 +67,21 @@ export async function findThings(stage: Stage): Promise<Life> {
   await page.goto(`/requests?account=${accountId}&outcome=refused`);
   await page.getByRole("table", { name: "Requests, newest first" }).waitFor();
   const listed = await page.getByRole("table").locator(".badge").allInnerTexts();
+  await page.goto("/requests");
+  await page.getByLabel("Key", { exact: true }).fill(key.slice(-4));
+  const options = page.locator(`datalist option[value="${keyId}"]`);
+  await options.waitFor({ state: "attached" });
+  const suggested = await options.allTextContents();
+  await page.goto(`/requests?key=${keyId}`);
+  await page.getByRole("strong").getByText("Corvid's own").waitFor();
+  await page.getByRole("table", { name: "Requests, newest first" }).waitFor();
+  const byKey = await page.getByRole("table").locator(".badge").allInnerTexts();
+  const brokenId = broken.headers.get("x-request-id") ?? "";
+  await page.goto(`/requests/${brokenId}`);
+  await page.getByRole("main").getByRole("link", { name: "$" }).click();
+  await page.getByText("The lines add up to the cost").waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Request" }).click();
+  const charged = (await page.getByRole("main").locator(".notice").textContent()) ?? "";
   await page.goto("/accounts");
   await page.getByLabel("Order").selectOption("spent");
   await page.getByRole("columnheader", { name: "Spent in 30 days" }).waitFor(); // until then the order is the one before
@@ -84,7 +107,18 @@ export async function findThings(stage: Stage): Promise<Life> {
   await rows.first().waitFor();
   const isServerAlone = (await rows.count()) === 1;
   await context.close();
-  return { typed, changes, isServerAlone, spent, account: account.replace(accountId, "ID"), reason, listed };
+  return {
+    suggested: suggested.map((text) => text.replace(/tg-.*/, "tg-…")),
+    byKey,
+    charged,
+    typed,
+    changes,
+    isServerAlone,
+    spent,
+    account: account.replace(accountId, "ID"),
+    reason,
+    listed,
+  };
 }
 
 /** Types a text letter by letter, and returns what the field holds then. */
