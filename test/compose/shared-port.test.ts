@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { freePort } from "../../scripts/test-services/free-port.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
+import { runHere } from "../support/run-here.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Two processes of `serve` on one HTTP port, on a real PostgreSQL and a real Redis, with an engine that the test holds back.
@@ -184,10 +185,7 @@ test.each([
   const file = await site.configure(config);
   const refused = { code: 1, stderr: expect.stringMatching(message) };
   await expect(runTollgate(bare, "serve", "--no-console", "--config", file)).rejects.toMatchObject(refused);
-  const check = await runTollgate(bare, "check", "--wide", "--config", file).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(check.stdout).toMatch(message);
+  expect((await runHere(["check", "--wide", "--config", file], bare.env)).output).toMatch(message);
 });
 
 test("a port that another program holds for itself is refused in words", async () => {
