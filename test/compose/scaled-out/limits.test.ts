@@ -52,7 +52,7 @@ test("Retry-After tells when the next request is admitted, whichever core is ask
   const wait = await waitOf();
   expect(wait).toBeGreaterThan(50);
   expect(wait).toBeLessThanOrEqual(60);
-  // A core repeats a refusal for up to a second, in which the test's clock has moved.
+  // A core repeats a refusal for ten seconds at most, in which the test's clock has moved.
   await age(id, wait - 10);
   let left = wait;
   await eventually("what is left is told", async () => {
