@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { startInstallation } from "../storage/postgresql-programs.ts";
 import { eventually } from "../support/eventually.ts";
 import { runHere } from "../support/run-here.ts";
@@ -21,10 +21,10 @@ const secrets = {
 };
 const sites: Site[] = [];
 const running: Tollgate[] = [];
-let postgres: PostgresqlServer;
+let postgres: DatabaseServer;
 
 beforeAll(async () => {
-  postgres = await startPostgresql();
+  postgres = await useServer();
 }, 60_000);
 afterEach(async () => {
   await Promise.all(running.splice(0).map((tollgate) => tollgate.stop()));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../scripts/test-services/redis.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
@@ -8,7 +8,7 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 
 // Two whole processes on one database and one Redis: what a key may run at once, and its tokens a minute, count on both.
 
-let postgresql: PostgresqlServer;
+let postgresql: DatabaseServer;
 let redis: Awaited<ReturnType<typeof startRedis>>;
 let simulator: Simulator;
 let sites: Site[] = [];
@@ -17,7 +17,7 @@ let account: string;
 
 beforeAll(async () => {
   [postgresql, redis, simulator] = await Promise.all([
-    startPostgresql(),
+    useServer(),
     startRedis(),
     startSimulator({ models: [{ id: "m", contextLength: 8192 }], speed: 0 }),
   ]);

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { freePort } from "../../scripts/test-services/free-port.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { runHere } from "../support/run-here.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
@@ -19,7 +19,7 @@ const chunk = (content: string, finishReason: string | null = null) =>
 
 let engine: Server;
 let held: ServerResponse[];
-let postgres: PostgresqlServer;
+let postgres: DatabaseServer;
 let site: Site;
 let config: { readonly listen: { readonly http: string }; readonly models: readonly object[] };
 let one: Tollgate;
@@ -28,7 +28,7 @@ let other: Tollgate;
 const start = async () => startTollgate(site, "serve", "--no-console", "--config", await site.configure(config));
 
 beforeAll(async () => {
-  postgres = await startPostgresql();
+  postgres = await useServer();
   engine = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) {

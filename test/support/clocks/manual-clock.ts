@@ -12,7 +12,7 @@ const slowMs = 200;
 const fastStepMs = 5;
 const mostWaitMs = 10_000;
 /** Real milliseconds for a second of `pass`; the second value where the clock knows the running work. */
-const [secondMs, attendedSecondMs] = [10, 1];
+const [secondMs, attendedSecondMs] = [10, 3];
 
 /**
  * A clock that stands still until a test moves it. Its wall clock can be moved independently of its monotonic clock.
