@@ -10,10 +10,11 @@ import { maxWorkers } from "./jest/max-workers.ts";
 import { startPostgres } from "./test-services/postgres.ts";
 import { postgresPrograms } from "./test-services/postgres-programs.ts";
 import { startPostgresql, workerPortsVariable } from "./test-services/postgres-server.ts";
-import { makeTemplate, templateVariable } from "./test-services/postgres-template.ts";
+import { makeTemplate, schemaFile, templateVariable } from "./test-services/postgres-template.ts";
 import { buildProgram } from "./test-services/program.ts";
 import { programVariable } from "./test-services/program-variable.ts";
 import { startRedis } from "./test-services/redis.ts";
+import { schemaVariable } from "./test-services/schema-variable.ts";
 import { addSchemas } from "./test-services/schemas.ts";
 import { makeTemporaryFolder } from "./test-services/temporary-folder.ts";
 import { exitAsSet } from "./test-services/workarounds/embedded-postgres.ts";
@@ -68,6 +69,7 @@ try {
     // Threads and programs from the sources start in half the CPU.
     NODE_COMPILE_CACHE: join(temporary.path, "compiled"),
     [programVariable]: program.launcher,
+    [schemaVariable]: schemaFile(template.directory),
     TOLLGATE_TEST_POSTGRES_PROGRAMS: programs,
     TOLLGATE_TEST_POSTGRES_URL: postgres.url,
     [workerPortsVariable]: servers.map(({ port }) => port).join(),

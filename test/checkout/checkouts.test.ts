@@ -5,6 +5,7 @@ import { PaymentOutcome } from "#gen/tollgate/payments/v1/payment_event_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
 import { databases, dialects } from "../money/databases.ts";
+import { skipTime } from "../support/clocks/skip-time.ts";
 import { eventually } from "../support/eventually.ts";
 import { reasonOf } from "../support/reason-of.ts";
 import { connectEvents, hasBalance, openShop, openStripe, press, type Shop, sendEvent, usd } from "./shop.ts";
@@ -176,6 +177,8 @@ describe.each(dialects)("on %s", (dialect) => {
     const accountId = await shop.account();
     const { url: page, checkoutId } = await open(accountId);
     await press(page, "paid");
+    expect(await stateOf(checkoutId)).toBe(CheckoutState.OPEN);
+    skipTime(15_000);
     await eventually("it is credited", async () => (await stateOf(checkoutId)) === CheckoutState.CREDITED);
     const asked = stripe.requests.filter(({ path }) => /sessions\/cs_/.test(path));
     expect(asked.length).toBeLessThanOrEqual(4);

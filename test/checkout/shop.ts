@@ -29,7 +29,7 @@ import { errorLogger } from "../support/loggers.ts";
 export const usd = (amount: number) => BigInt(Math.round(amount * 100)) * 10_000_000_000n;
 
 /** Milliseconds between two looks at balances and at what is due: tests wait for many. */
-const lookMs = 250;
+const lookMs = 100;
 const operatorToken = "operator-token-of-the-shop-0123456789abcdef";
 
 /** A core that sells credit by the stand-in for Stripe. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { stripePath } from "#src/checkout/webhook.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { type StandIn, startStripe } from "../../simulator/stripe/server.ts";
 import { press } from "../checkout/shop.ts";
 import { eventually } from "../support/eventually.ts";
@@ -10,13 +10,13 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 
 const webhookSecret = "whsec_of_two_cores";
 const operatorToken = "operator-token-of-a-test-0123456789";
-let postgresql: PostgresqlServer;
+let postgresql: DatabaseServer;
 let stripe: StandIn;
 let sites: readonly Site[] = [];
 let cores: readonly Tollgate[] = [];
 
 beforeAll(async () => {
-  [postgresql, stripe] = await Promise.all([startPostgresql(), startStripe({ host: "127.0.0.1", port: 0 })]);
+  [postgresql, stripe] = await Promise.all([useServer(), startStripe({ host: "127.0.0.1", port: 0 })]);
   const shared = {
     TOLLGATE_STORAGE_URL: await postgresql.createDatabase(),
     TOLLGATE_OPERATOR_TOKEN: operatorToken,

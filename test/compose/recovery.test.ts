@@ -3,18 +3,11 @@ import { join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { startInstallation } from "../storage/postgresql-programs.ts";
 import { eventually } from "../support/eventually.ts";
-import {
-  createSite,
-  freePorts,
-  logs,
-  runTollgate,
-  type Site,
-  startTollgate,
-  type Tollgate,
-} from "../support/tollgate.ts";
+import { runHere } from "../support/run-here.ts";
+import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 
 // What an operator does when things go wrong or grow: restore a backup, move to PostgreSQL, rotate the pepper.
@@ -28,10 +21,10 @@ const secrets = {
 };
 const sites: Site[] = [];
 const running: Tollgate[] = [];
-let postgres: PostgresqlServer;
+let postgres: DatabaseServer;
 
 beforeAll(async () => {
-  postgres = await startPostgresql();
+  postgres = await useServer();
 }, 60_000);
 afterEach(async () => {
   await Promise.all(running.splice(0).map((tollgate) => tollgate.stop()));
@@ -102,21 +95,17 @@ test("migrate-storage takes accounts, keys, lots and receipts from SQLite to Pos
   const first = await start(before);
   const customer = await populate(first);
   const to = await postgres.createDatabase();
-  const command = ["migrate-storage", "--from", `sqlite:${file}`, "--to", to, "--json"];
-  await expect(runTollgate(before, ...command)).rejects.toMatchObject({
-    stderr: expect.stringContaining("in use by another"),
-  });
+  const migrate = () => runHere(["migrate-storage", "--from", `sqlite:${file}`, "--to", to, "--json"], before.env);
+  expect(await migrate()).toMatchObject({ code: 1, notes: expect.stringContaining("in use by another") });
   const expected = await state(first, customer);
   expect(await first.stop()).toBe(0);
 
-  const { stdout } = await runTollgate(before, ...command);
-  expect(JSON.parse(stdout)).toMatchObject({
+  const { output } = await migrate();
+  expect(JSON.parse(output)).toMatchObject({
     ok: true,
     tables: expect.arrayContaining([{ table: "account", rows: 2 }]),
   });
-  await expect(runTollgate(before, ...command)).rejects.toMatchObject({
-    stderr: expect.stringContaining("the target is in use"),
-  });
+  expect(await migrate()).toMatchObject({ code: 1, notes: expect.stringContaining("the target is in use") });
 
   const second = await start(await newSite({ TOLLGATE_STORAGE_URL: to }));
   const { account, receipt, books } = await state(second, customer);
@@ -146,11 +135,11 @@ test("a backup of SQLite that was made while requests ran is a whole service aga
   expect(await ask(again, customer.key)).toMatch(/^req_/);
 
   const to = await postgres.createDatabase();
-  const migrate = (file: string) => runTollgate(site, "migrate-storage", "--from", `sqlite:${file}`, "--to", to);
-  await expect(migrate(join(site.folder, "data/tollgate.db"))).rejects.toMatchObject({
-    stderr: expect.stringContaining("not stopped in order"),
+  const migrate = (file: string) => runHere(["migrate-storage", "--from", `sqlite:${file}`, "--to", to], site.env);
+  expect(await migrate(join(site.folder, "data/tollgate.db"))).toMatchObject({
+    ...{ code: 1, notes: expect.stringContaining("not stopped in order") },
   });
-  await expect(migrate("nowhere.db")).rejects.toMatchObject({ stderr: expect.stringContaining("no file nowhere.db") });
+  expect(await migrate("nowhere.db")).toMatchObject({ code: 1, notes: expect.stringContaining("no file nowhere.db") });
 }, 120_000);
 
 test("a dump of PostgreSQL that was made while requests ran is a whole service again, with the old journal", async () => {
@@ -195,15 +184,9 @@ test("a row that was changed by hand is found, seen on the metrics, and put righ
   edit("update lot set spent = spent - 1000 where account_id = ? and spent > 0", customer.id);
 
   const wrong = await start(site);
-  const refusal: { code: number; stdout: string; stderr: string } = await runTollgate(
-    site,
-    ...["reconcile", "--json", "--core", String(wrong.addresses.grpc)],
-  ).then(
-    () => Promise.reject(new Error("the books add up")),
-    (error) => error,
-  );
-  expect(refusal).toMatchObject({ code: 1, stderr: expect.stringContaining("the books do not add up") });
-  const { findings } = JSON.parse(refusal.stdout) as { findings: { rule: string; row: string; message: string }[] };
+  const refusal = await runHere(["reconcile", "--json", "--core", String(wrong.addresses.grpc)], site.env);
+  expect(refusal).toMatchObject({ code: 1, notes: expect.stringContaining("the books do not add up") });
+  const { findings } = JSON.parse(refusal.output) as { findings: { rule: string; row: string; message: string }[] };
   expect(findings).toMatchObject([
     { rule: expect.stringContaining("top-ups + grants = balance"), row: `account ${customer.id}` },
     { rule: expect.stringContaining("a lot's spending"), row: expect.stringMatching(/^lot /) },

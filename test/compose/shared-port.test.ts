@@ -3,8 +3,9 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { freePort } from "../../scripts/test-services/free-port.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
+import { runHere } from "../support/run-here.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Two processes of `serve` on one HTTP port, on a real PostgreSQL and a real Redis, with an engine that the test holds back.
@@ -18,7 +19,7 @@ const chunk = (content: string, finishReason: string | null = null) =>
 
 let engine: Server;
 let held: ServerResponse[];
-let postgres: PostgresqlServer;
+let postgres: DatabaseServer;
 let site: Site;
 let config: { readonly listen: { readonly http: string }; readonly models: readonly object[] };
 let one: Tollgate;
@@ -27,7 +28,7 @@ let other: Tollgate;
 const start = async () => startTollgate(site, "serve", "--no-console", "--config", await site.configure(config));
 
 beforeAll(async () => {
-  postgres = await startPostgresql();
+  postgres = await useServer();
   engine = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) {
@@ -184,10 +185,7 @@ test.each([
   const file = await site.configure(config);
   const refused = { code: 1, stderr: expect.stringMatching(message) };
   await expect(runTollgate(bare, "serve", "--no-console", "--config", file)).rejects.toMatchObject(refused);
-  const check = await runTollgate(bare, "check", "--wide", "--config", file).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(check.stdout).toMatch(message);
+  expect((await runHere(["check", "--wide", "--config", file], bare.env)).output).toMatch(message);
 });
 
 test("a port that another program holds for itself is refused in words", async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { discrepancies } from "./books.ts";
 import { Load } from "./load.ts";
@@ -9,10 +9,10 @@ import { startService } from "./service.ts";
 
 // No file of the program can grow any more, as on a full disk; its database is on another one.
 
-let postgresql: PostgresqlServer;
+let postgresql: DatabaseServer;
 let metronome: Metronome;
 beforeAll(async () => {
-  [postgresql, metronome] = await Promise.all([startPostgresql(), startMetronome()]);
+  [postgresql, metronome] = await Promise.all([useServer(), startMetronome()]);
 }, 120_000);
 afterAll(async () => {
   await metronome.close();

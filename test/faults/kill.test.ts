@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { discrepancies } from "./books.ts";
 import { Load } from "./load.ts";
@@ -12,10 +12,10 @@ import { startService } from "./service.ts";
 const streamCount = 100;
 const endless = 100_000;
 
-let postgresql: PostgresqlServer;
+let postgresql: DatabaseServer;
 let metronome: Metronome;
 beforeAll(async () => {
-  [postgresql, metronome] = await Promise.all([startPostgresql(), startMetronome()]);
+  [postgresql, metronome] = await Promise.all([useServer(), startMetronome()]);
 }, 240_000);
 afterAll(async () => {
   await metronome.close();

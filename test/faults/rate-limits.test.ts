@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
 import { freePort } from "../../scripts/test-services/free-port.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { startOwnRedis } from "../../scripts/test-services/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { logsCalls, type Tollgate } from "../support/tollgate.ts";
@@ -16,7 +16,7 @@ const limit = 40;
 const awayMessage = "rate limits are not shared: each core applies its share alone";
 const back = "rate limits are shared again";
 
-let postgresql: PostgresqlServer;
+let postgresql: DatabaseServer;
 let metronome: Metronome;
 let redis: Awaited<ReturnType<typeof startOwnRedis>>;
 let port: number;
@@ -25,7 +25,7 @@ let load: Load;
 
 beforeAll(async () => {
   port = await freePort();
-  [postgresql, metronome, redis] = await Promise.all([startPostgresql(), startMetronome(), startOwnRedis(port)]);
+  [postgresql, metronome, redis] = await Promise.all([useServer(), startMetronome(), startOwnRedis(port)]);
   const shared = { TOLLGATE_STORAGE_URL: await postgresql.createDatabase(), TOLLGATE_RATE_LIMIT_URL: redis.url };
   service = await startService(metronome.url, shared);
   load = new Load((await service.books.customer(100n)).key);

@@ -7,7 +7,7 @@ import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import type { BriefQuery } from "#src/storage/workarounds/answer-limit.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { type Door, startDoor } from "../support/door.ts";
 import { eventually } from "../support/eventually.ts";
 import { pause } from "../support/pause.ts";
@@ -17,9 +17,9 @@ import { pause } from "../support/pause.ts";
 const patience = { connectMs: 10_000, answerMs: 500 };
 const never = { connectMs: 10_000, answerMs: 600_000 };
 
-let server: PostgresqlServer;
+let server: DatabaseServer;
 beforeAll(async () => {
-  server = await startPostgresql();
+  server = await useServer();
 }, 60_000);
 afterAll(() => server.stop(), 60_000);
 

@@ -6,17 +6,17 @@ import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import { publish } from "#src/money/prices/price-versions.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../scripts/test-services/postgres-server.ts";
 import { type Metering, openMetering, testModel, usd } from "../money/fixture.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 // A server that ends every other transaction that writes, as it does one that another locked out.
 
-let server: PostgresqlServer;
+let server: DatabaseServer;
 let clock: ManualClock;
 let metering: Metering;
 beforeAll(async () => {
-  server = await startPostgresql();
+  server = await useServer();
   clock = new ManualClock(Date.now());
   metering = await openMetering({ clock, url: await server.createDatabase() });
   const tables = ["account", "lot", "lot_entry", "payment", "api_key", "price_version", "price", "dead_letter"];

@@ -23,6 +23,7 @@ import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts"
 import type { DialectName } from "../../simulator/options.ts";
 import { eventually } from "./eventually.ts";
 import { errorLogger } from "./loggers.ts";
+import { placeDatabase } from "./new-database.ts";
 
 /** A process with no more work than it can do. */
 const idle = { overload: { shortage: undefined }, intake: { enter: () => undefined } };
@@ -107,6 +108,10 @@ export async function serveModels(
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }], ...more });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir, ...environment }, systemRandom);
+  const database = join(dataDir, "tollgate.db");
+  if (secrets.storageUrl === `sqlite:${database}`) {
+    await placeDatabase(database);
+  }
   const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
   const doors = createDoors(telemetry.registry, errorLogger);
@@ -157,7 +162,7 @@ export async function serveModels(
     lifecycle,
     doors,
     grpc: grpc?.address,
-    database: join(dataDir, "tollgate.db"),
+    database,
     async receipt(requestId) {
       const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });
       return (

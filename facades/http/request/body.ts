@@ -114,7 +114,6 @@ class Reception implements PacedBody {
     try {
       await promise;
     } finally {
-      this.#isOver = true;
       pace.delete(this);
       request.off("data", onData).off("end", onEnd).off("close", onClose);
     }

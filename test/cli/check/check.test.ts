@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { type Simulator, startSimulator } from "../../../simulator/server.ts";
 import { json, scriptedServer } from "../../fleet/engines/scripted-server.ts";
@@ -12,12 +12,12 @@ import { runHere } from "../../support/run-here.ts";
 
 let folder: string;
 let simulator: Simulator;
-let postgresql: PostgresqlServer;
+let postgresql: DatabaseServer;
 let redis: Awaited<ReturnType<typeof startRedis>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tollgate-check-"));
   simulator = await startSimulator({ models: ["writer", { id: "embedder", kind: "embedding" }], speed: 0 });
-  [postgresql, redis] = await Promise.all([startPostgresql(), startRedis()]);
+  [postgresql, redis] = await Promise.all([useServer(), startRedis()]);
 }, 120_000);
 afterAll(async () => {
   await Promise.all([simulator.close(), postgresql.stop(), redis.stop()]);

@@ -1,11 +1,12 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll } from "@jest/globals";
 import pg from "pg";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../../simulator/fleet.ts";
-import { createSite, freePorts, startTollgate, type Tollgate } from "../../support/tollgate.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 
 const postgres = process.env.TOLLGATE_TEST_POSTGRES_URL ?? "";
 export const redis = process.env.TOLLGATE_TEST_REDIS_URL ?? "";
@@ -33,30 +34,43 @@ export interface TwoCores {
   killFirst(): Promise<void>;
   /** Starts the first core again, with what it left. */
   restartFirst(): Promise<void>;
-  close(): Promise<void>;
 }
 
-export async function startTwoCores(): Promise<TwoCores> {
+/** Starts them before the tests of a file, and ends them after. */
+export function twoCores(): TwoCores {
   const database = `tollgate_scaled_${process.pid}`;
-  await onServer(`create database ${database}`);
-  const url = new URL(postgres);
-  url.pathname = `/${database}`;
-  const shared = {
-    TOLLGATE_STORAGE_URL: url.href,
-    TOLLGATE_RATE_LIMIT_URL: redis,
-    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
-    TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789abcdef-0123456789",
-  };
-  const fleet = await startDefaultFleet({ speed: 0 });
-  const [first, second, third] = await Promise.all([createSite(shared), createSite(shared), createSite(shared)]);
-  const startCore = async (site: typeof first) => {
+  let sites: Site[] = [];
+  let fleet: Awaited<ReturnType<typeof startDefaultFleet>> = [];
+  let cores: readonly Tollgate[] = [];
+  let facade: Tollgate | undefined;
+  const startCore = async (site: Site) => {
     const config = { ...freePorts, models: defaultFleetConfig(fleet) };
     return startTollgate(site, "core", "--config", await site.configure(config));
   };
-  let cores: readonly [Tollgate, ...Tollgate[]] = [await startCore(first), await startCore(second)];
-  const target = `ipv4:${cores.map(({ addresses }) => addresses.grpc).join(",")}`;
-  const facade = await startTollgate(third, "facade", "--core", target, "--config", await third.configure(freePorts));
-  const admin = (...args: string[]) => (cores.at(-1) ?? cores[0]).admin(...args);
+  beforeAll(async () => {
+    await onServer(`create database ${database}`);
+    const url = new URL(postgres);
+    url.pathname = `/${database}`;
+    const shared = {
+      TOLLGATE_STORAGE_URL: url.href,
+      TOLLGATE_RATE_LIMIT_URL: redis,
+      TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
+      TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789abcdef-0123456789",
+    };
+    fleet = await startDefaultFleet({ speed: 0 });
+    sites = await Promise.all([createSite(shared), createSite(shared), createSite(shared)]);
+    const [first, second, third] = sites as [Site, Site, Site];
+    cores = [await startCore(first), await startCore(second)];
+    const target = `ipv4:${cores.map(({ addresses }) => addresses.grpc).join(",")}`;
+    facade = await startTollgate(third, "facade", "--core", target, "--config", await third.configure(freePorts));
+  }, 90_000);
+  afterAll(async () => {
+    await Promise.all([facade, ...cores].map((tollgate) => tollgate?.stop()));
+    await Promise.all(fleet.map((simulator) => simulator.close()));
+    await Promise.all(sites.map((site) => site.remove()));
+    await onServer(`drop database if exists ${database} with (force)`);
+  }, 90_000);
+  const admin: TwoCores["admin"] = async (...args) => cores.at(-1)?.admin(...args);
   return {
     get cores() {
       return cores;
@@ -68,7 +82,7 @@ export async function startTwoCores(): Promise<TwoCores> {
       return { account, ...((await admin("keys", "create", account, "--rpm", rpm)) as { id: string; key: string }) };
     },
     ask: (key, content = "Tell me about toll gates.") =>
-      fetch(`${facade.url}/v1/chat/completions`, {
+      fetch(`${facade?.url}/v1/chat/completions`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}` },
         body: JSON.stringify({ model: "tollgate-sim/plain", max_tokens: 20, messages: [{ role: "user", content }] }),
@@ -80,17 +94,11 @@ export async function startTwoCores(): Promise<TwoCores> {
       ]),
     async killFirst() {
       const [victim, ...others] = cores;
-      await victim.stop("SIGKILL");
-      cores = others as [Tollgate];
+      await victim?.stop("SIGKILL");
+      cores = others;
     },
     async restartFirst() {
-      cores = [await startCore(first), ...cores];
-    },
-    async close() {
-      await Promise.all([facade, ...cores].map((tollgate) => tollgate.stop()));
-      await Promise.all(fleet.map((simulator) => simulator.close()));
-      await Promise.all([first, second, third].map((site) => site.remove()));
-      await onServer(`drop database if exists ${database} with (force)`);
+      cores = [await startCore(sites[0] as Site), ...cores];
     },
   };
 }

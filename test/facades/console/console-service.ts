@@ -13,6 +13,9 @@ export interface ConsoleService extends AsyncDisposable {
   readonly demoAccountId: string;
   /** Signs in with a credential; resolves with the value of the cookie header. */
   signIn(credential: { readonly operatorToken: string } | { readonly apiKey: string }): Promise<string>;
+  asOwner(): Promise<string>;
+  /** Signs in with the key that has money. */
+  asCustomer(): Promise<string>;
   /** Requests as a page of the console does. */
   fetchAsPage(path: string, cookie?: string, init?: RequestInit): Promise<Response>;
   /** Calls a method of the contract as a page does, in JSON. */
@@ -43,19 +46,21 @@ export async function startConsoleService(): Promise<ConsoleService> {
       ...init,
       headers: { ...fromPage, ...(cookie && { cookie }), ...init.headers },
     });
+  const signIn: ConsoleService["signIn"] = async (credential) => {
+    const response = await fetchAsPage("/session", undefined, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(credential),
+    });
+    if (response.status !== 200) {
+      throw new Error(`${response.status} ${await response.text()}`);
+    }
+    return readCookie(response);
+  };
   return {
-    ...{ service, console: running, demoAccountId, fetchAsPage },
-    async signIn(credential) {
-      const response = await fetchAsPage("/session", undefined, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(credential),
-      });
-      if (response.status !== 200) {
-        throw new Error(`${response.status} ${await response.text()}`);
-      }
-      return readCookie(response);
-    },
+    ...{ service, console: running, demoAccountId, fetchAsPage, signIn },
+    asOwner: () => signIn({ operatorToken: service.operatorToken }),
+    asCustomer: () => signIn({ apiKey: service.key }),
     call: (method, cookie, message = {}) =>
       fetchAsPage(pathOf(method), cookie, {
         method: "POST",

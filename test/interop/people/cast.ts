@@ -5,6 +5,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Dialect } from "../../money/databases.ts";
 import { type Identities, startIdentities } from "../../support/identities.ts";
 import { newAddress } from "../../support/new-address.ts";
 import { type Service, serveModels } from "../../support/service.ts";
@@ -37,8 +38,10 @@ export class Cast {
     };
   }
 
-  /** Starts so many cores on a database. */
-  static async start(url: string, cores: number): Promise<Cast> {
+  /** Starts a core on a new SQLite, two on a new PostgreSQL. */
+  static async start(newDatabase: (dialect: Dialect) => Promise<string>, dialect: Dialect): Promise<Cast> {
+    const url = await newDatabase(dialect);
+    const cores = dialect === "sqlite" ? 1 : 2;
     const identities = await startIdentities("tollgate");
     const models = [{ id: "m", servers: [{ url: "http://127.0.0.1:9" }] }];
     const config = {

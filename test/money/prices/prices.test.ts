@@ -5,15 +5,11 @@ import { systemClock } from "#lib/time/clock.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { Price, PriceVersion } from "#src/storage/entities/metering/price.ts";
-import { UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
-import { models, openMetering, request, run, testModel, usd } from "../fixture.ts";
-
-/** The general prices of a version. */
-const general = (priceVersion: number) => ({ priceVersion, ownPrices: null });
+import { models, testModel } from "../fixture.ts";
+import { generalPrices } from "./general-prices.ts";
 
 const newDatabase = databases();
 
@@ -96,12 +92,12 @@ describe.each(dialects)("%s", (dialect) => {
     await prices.set("late", { input: 9, output: 9 });
     await prices.set(testModel, { input: 1, output: 1 });
     await prices.set("late", { input: 8, output: 8 });
-    expect(await prices.book.load(general(1), testModel)).toEqual({ input: 200_000, output: 250_000 });
-    expect(await prices.book.load(general(4), testModel)).toEqual({ input: 1, output: 1 });
-    expect(await prices.book.load(general(1), "late")).toEqual({ input: 200_000, output: 250_000 });
-    expect(await prices.book.load(general(3), "late")).toEqual({ input: 9, output: 9 });
-    expect(await prices.book.load(general(5), "late")).toEqual({ input: 8, output: 8 });
-    await expect(prices.book.load(general(1), "never")).rejects.toThrow("was never priced");
+    expect(await prices.book.load(generalPrices(1), testModel)).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(generalPrices(4), testModel)).toEqual({ input: 1, output: 1 });
+    expect(await prices.book.load(generalPrices(1), "late")).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(generalPrices(3), "late")).toEqual({ input: 9, output: 9 });
+    expect(await prices.book.load(generalPrices(5), "late")).toEqual({ input: 8, output: 8 });
+    await expect(prices.book.load(generalPrices(1), "never")).rejects.toThrow("was never priced");
     await storage.close();
   });
 
@@ -136,7 +132,7 @@ describe.each(dialects)("%s", (dialect) => {
     }
     for (const [at] of lists.entries()) {
       for (const [id, input] of knownFrom(lists.slice(at))) {
-        expect([at, id, (await prices.book.load(general(at + 1), id)).input]).toEqual([at, id, input]);
+        expect([at, id, (await prices.book.load(generalPrices(at + 1), id)).input]).toEqual([at, id, input]);
       }
     }
     await storage.close();
@@ -159,7 +155,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await countRows(storage, () => prices.history(testModel, { limit: 5 }))).toBe(5);
     const move = () => prices.move(new Date(8.64e15), () => undefined);
     expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
-    expect(await countRows(storage, () => prices.book.load(general(30), "other-3"))).toBe(1);
+    expect(await countRows(storage, () => prices.book.load(generalPrices(30), "other-3"))).toBe(1);
     const pages = [];
     for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0) {
       pages.push(await prices.history(testModel, { before, limit: 25 }));
@@ -214,115 +210,18 @@ describe.each(dialects)("%s", (dialect) => {
     await storage.close();
   });
 
-  test("a version that takes the number of a lost one pays by its own prices, and what is configured is listed again", async () => {
-    const clock = new ManualClock(Date.now());
-    const configured = models({ id: "late", price: { input: "0.30", output: "0.30" } });
-    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const { storage, prices, ledger } = metering;
-    const account = await metering.account({ paid: usd });
-    await prices.adopt(configured);
-    await prices.set(testModel, { input: 7, output: 7 });
-    await metering.funds.credit({ accountId: account, kind: "grant", amount: 70, reference: v7() });
-    const output = { inputTokens: 0, outputTokens: 10 };
-    await clock.until(run(ledger, request(account, output)));
-    await clock.until(run(ledger, request(account, output, { model: "late" })));
-    const [gone] = await prices.history(testModel, { limit: 1 });
-    expect(gone?.version).toBe(3);
-
-    // The database goes back to before them, and another core takes their numbers.
-    const em = storage.orm.em.fork();
-    await em.execute("delete from price where version_id > 1");
-    await em.execute("update lot set price_version_id = 1");
-    await em.execute("delete from price_version where id > 1");
-    const elsewhere = await createPrices({ storage, clock, models: models() });
-    for (const input of [20, 30]) {
-      await elsewhere.set(testModel, { input, output: input });
-    }
-    const young = await metering.account({ free: 64 * 30 });
-    const { requestId } = request(young, output);
-    await clock.until(run(ledger, { ...request(young, { inputTokens: 0, outputTokens: 64 }), requestId }));
-    const lines = await em.fork().find(UsageLine, { requestId });
-    expect(new Set(lines.map(({ outputRate }) => outputRate))).toEqual(new Set([30]));
-
-    await prices.refresh();
-    expect(prices.live("late")).toEqual({ input: 300_000, output: 300_000 });
-    expect((await prices.history("late", { limit: 1 }))[0]?.version).toBe(4);
-    expect(prices.live(testModel)).toEqual({ input: 30, output: 30 });
-    await clock.until(metering.close());
-  });
-
-  test("a served model keeps its price while a database that went back has lost it", async () => {
-    const storage = await openStorage(await newDatabase(dialect));
-    const em = storage.orm.em.fork();
-    const book = new PriceBook(storage);
-    const look = book.look.bind(book);
-    const prices = await createPrices({ storage, clock: systemClock, book, models: models({ id: "new" }) });
-    const live = prices.live("new");
-    // The database goes back after a look at its newest version, and before its prices are read.
-    book.look = async (newest) => {
-      await look(newest);
-      await em.execute("delete from price");
-      await em.execute("delete from price_version");
-    };
-    await prices.refresh();
-    expect(prices.live("new")).toEqual(live);
-    expect(prices.list().map(({ model }) => model)).toEqual([testModel, "new"]);
-    book.look = look;
-    await prices.refresh();
-    expect(await prices.history("new", { limit: 10 })).toHaveLength(1);
-    await storage.close();
-  });
-
-  test("what a start has listed is listed again by a database that went back while the start read it", async () => {
-    const storage = await openStorage(await newDatabase(dialect));
-    await createPrices({ storage, clock: systemClock, models: models() });
-    const connection = storage.orm.em.getConnection();
-    const commit = connection.commit.bind(connection);
-    connection.commit = async (...parameters) => {
-      await commit(...parameters);
-      connection.commit = commit;
-      await goBack(storage);
-    };
-    const prices = await createPrices({ storage, clock: systemClock, models: models({ id: "new" }) });
-    expect(prices.list().map(({ model, version }) => [model, version])).toEqual([
-      [testModel, 1],
-      ["new", 2],
-    ]);
-    expect(await prices.book.load(general(1), "new")).toEqual(prices.live("new"));
-    await storage.close();
-  });
-
-  test("what a start has configured is listed again by a database that went back before anything was paid", async () => {
-    const storage = await openStorage(await newDatabase(dialect));
-    const startAt = (input: string) =>
-      createPrices({ storage, clock: systemClock, models: models({ id: "new", price: { input, output: "0.30" } }) });
-    await startAt("0.30");
-    const prices = await startAt("0.40");
-    await goBack(storage);
-    await prices.refresh();
-    expect([prices.live("new"), prices.list()[1]?.version]).toEqual([{ input: 400_000, output: 300_000 }, 2]);
-    await storage.close();
-  });
-
-  /** The database fails over into the time of its first version. */
-  async function goBack(storage: Storage): Promise<void> {
-    const em = storage.orm.em.fork();
-    await em.execute("delete from price where version_id > 1");
-    await em.execute("delete from price_version where id > 1");
-  }
-
   test("the book forgets what was asked for least recently, and reads it again", async () => {
     const { storage, pricesOf } = await start();
     const prices = await pricesOf({ id: "other" });
     await prices.set(testModel, { input: 1, output: 2 });
     const book = new PriceBook(storage, 2);
-    await book.load(general(1), testModel);
-    await book.load(general(1), "other");
-    expect(await countRows(storage, () => book.load(general(1), testModel))).toBe(0);
-    await book.load(general(2), testModel);
+    await book.load(generalPrices(1), testModel);
+    await book.load(generalPrices(1), "other");
+    expect(await countRows(storage, () => book.load(generalPrices(1), testModel))).toBe(0);
+    await book.load(generalPrices(2), testModel);
     expect(book.size).toBe(2);
-    expect(await countRows(storage, () => book.load(general(1), testModel))).toBe(0);
-    expect(await countRows(storage, () => book.load(general(1), "other"))).toBe(1);
+    expect(await countRows(storage, () => book.load(generalPrices(1), testModel))).toBe(0);
+    expect(await countRows(storage, () => book.load(generalPrices(1), "other"))).toBe(1);
     await storage.close();
   });
 });

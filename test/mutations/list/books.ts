@@ -96,7 +96,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     find: "        this.#known.clear();\n        this.#era++;",
     replace: "        this.#era++;",
     breaks: "Price lists are numbered and never change",
-    tests: ["prices/prices"],
+    tests: ["prices/lost-versions"],
   },
   {
     name: "a core's era of prices never ends",
@@ -104,7 +104,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     find: "        this.#known.clear();\n        this.#era++;",
     replace: "        this.#known.clear();",
     breaks: "Price lists are numbered and never change",
-    tests: ["prices/prices"],
+    tests: ["prices/lost-versions"],
   },
   {
     name: "a core that starts forgets which price list it has made",
@@ -112,7 +112,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     find: "await this.book.note(await publish(this.#publishing, (newest) => findConfigured(models, newest)));",
     replace: "await publish(this.#publishing, (newest) => findConfigured(models, newest));",
     breaks: "lists again what its configuration has, also what was lost while it started",
-    tests: ["prices/prices"],
+    tests: ["prices/lost-versions"],
   },
   {
     name: "a core starts with a model that has no price",
@@ -120,7 +120,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     find: "while (models.some(({ id }) => !this.#newest.has(id)));",
     replace: "while (models.length < 0);",
     breaks: "lists again what its configuration has, also what was lost while it started",
-    tests: ["prices/prices"],
+    tests: ["prices/lost-versions"],
   },
   {
     name: "a limit of requests a minute lets one more in",

@@ -71,7 +71,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "      this.wallet.setLimit(limit);\n      this.doubt();",
     replace: "      this.doubt();",
     breaks: "It calls in whatever other cores have leased beyond the rest.",
-    tests: ["ledger/budget/budgets", "ledger/budget/shared-budgets"],
+    tests: ["ledger/budget/changed-limits", "ledger/budget/shared-budgets"],
   },
   {
     name: "what requests held under a higher limit is let go to others",
@@ -79,7 +79,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "    this.#overdue += before;\n",
     replace: "",
     breaks: "what running requests hold of that, and do not spend, goes back",
-    tests: ["ledger/budget/budgets"],
+    tests: ["ledger/budget/changed-limits"],
     worlds: [], // limits rise and fall in worlds, and no judge knows who held what when one fell
   },
   {
@@ -131,7 +131,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "if (Number(row?.leased_under) !== limit) {",
     replace: "if (Number(row?.leased_under) === -limit) {",
     breaks: "counts anew what the key's chain of rotations has spent in that window",
-    tests: ["ledger/budget/budgets", "thresholds/budget-recounts"],
+    tests: ["ledger/budget/changed-limits", "thresholds/budget-recounts"],
     worlds: ["night"],
   },
   {

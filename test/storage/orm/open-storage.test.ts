@@ -6,15 +6,15 @@ import { v7 } from "uuid";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../../scripts/test-services/postgres-server.ts";
 
 const nameKey = toNameKey("name");
 
-let server: PostgresqlServer;
+let server: DatabaseServer;
 let directory: string;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "tollgate-storage-"));
-  server = await startPostgresql();
+  server = await useServer();
 }, 60_000);
 afterAll(async () => {
   await server.stop();

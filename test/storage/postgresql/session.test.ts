@@ -8,13 +8,13 @@ import { migrateStorage } from "#src/cli/migrate/migrate-storage.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { retryConflicts } from "#src/storage/retry.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../../scripts/test-services/postgres-server.ts";
 
 // A server whose operator has set everything that could harm us.
 
-let server: PostgresqlServer;
+let server: DatabaseServer;
 beforeAll(async () => {
-  server = await startPostgresql();
+  server = await useServer();
 }, 60_000);
 afterAll(() => server.stop(), 60_000);
 

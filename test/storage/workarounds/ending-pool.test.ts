@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool } from "pg";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { type DatabaseServer, useServer } from "../../../scripts/test-services/postgres-server.ts";
 
-let server: PostgresqlServer;
+let server: DatabaseServer;
 beforeAll(async () => {
-  server = await startPostgresql();
+  server = await useServer();
 }, 60_000);
 afterAll(() => server.stop(), 60_000);
 

@@ -5,71 +5,10 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { standstill } from "../../../support/standstill.ts";
-import { type FrontServer, startFront } from "../front-server.ts";
+import { startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";
-import { answer, type EventInit, finished, refused, scriptedCore, started } from "../scripted-core.ts";
-
-const request = JSON.stringify({
-  model: "m",
-  max_tokens: 9,
-  prompt: "hi",
-  messages: [{ role: "user", content: "hi" }],
-  stream: true,
-});
-const text = (value: string): EventInit => ({ event: { case: "text", value } });
-
-/** Batches that a test sends one by one. */
-class Feed {
-  #wake = Promise.withResolvers<void>();
-  readonly #batches: (readonly EventInit[] | Error | undefined)[] = [];
-  /** Whether whoever reads has gone. */
-  closed = Promise.withResolvers<void>();
-
-  /** Sends a batch, an error, or (undefined) the end. */
-  send(batch: readonly EventInit[] | Error | undefined): void {
-    this.#batches.push(batch);
-    this.#wake.resolve();
-  }
-
-  async *read(signal: AbortSignal): AsyncGenerator<{ events: EventInit[] }> {
-    signal.addEventListener("abort", () => this.#wake.resolve());
-    try {
-      while (!signal.aborted) {
-        while (this.#batches.length > 0) {
-          const batch = this.#batches.shift();
-          if (batch === undefined) {
-            return;
-          }
-          if (batch instanceof Error) {
-            throw batch;
-          }
-          yield { events: [...batch] };
-        }
-        await this.#wake.promise;
-        this.#wake = Promise.withResolvers();
-      }
-    } finally {
-      this.closed.resolve();
-    }
-  }
-}
-
-async function open(path: string): Promise<{ front: FrontServer; clock: ManualClock; feed: Feed; client: RawClient }> {
-  const clock = new ManualClock();
-  const feed = new Feed();
-  const begun = Promise.withResolvers<void>();
-  const { transport } = scriptedCore({
-    generate: (_request, { signal }) => {
-      begun.resolve();
-      return feed.read(signal);
-    },
-  });
-  const front = await startFront(transport, { clock });
-  const client = new RawClient(front.url);
-  client.post(path, request);
-  await begun.promise;
-  return { front, clock, feed, client };
-}
+import { answer, finished, refused, scriptedCore, started } from "../scripted-core.ts";
+import { open, request, text } from "./fed-stream.ts";
 
 test("the head tells clients and proxies not to hold anything back", async () => {
   await using front = await startFront(scriptedCore().transport);
@@ -187,18 +126,9 @@ test("a client that leaves ends the core's work", async () => {
 
 test("a client that leaves before the first output, or asked for no stream, ends the core's work too", async () => {
   for (const stream of [true, false]) {
-    const feed = new Feed();
-    const begun = Promise.withResolvers<void>();
-    const { transport } = scriptedCore({
-      generate: (_request, { signal }) => {
-        begun.resolve();
-        return feed.read(signal);
-      },
-    });
-    await using front = await startFront(transport);
-    const client = new RawClient(front.url);
-    client.post("/v1/chat/completions", JSON.stringify({ ...JSON.parse(request), stream }));
-    await begun.promise;
+    const body = JSON.stringify({ ...JSON.parse(request), stream });
+    const { front, feed, client } = await open("/v1/chat/completions", body);
+    await using _front = front;
     client.socket.destroy();
     await feed.closed.promise;
     expect(front.errors).toEqual([]);

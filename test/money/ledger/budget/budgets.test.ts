@@ -1,13 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import { systemRandom } from "#lib/ids/random.ts";
-import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
-import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
-import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { SpendingRequest } from "#src/money/model/store/budget.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
 import type { Budget } from "#src/wire/principal.ts";
@@ -16,26 +11,14 @@ import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 import { storeKey } from "../../stored-key.ts";
+import { budgetOf, openWithClock, out, output, refusalOf } from "./key-budget.ts";
 
 const newDatabase = databases();
-const out = 250_000;
 const dayMs = 86_400_000;
 const beforeMidnightMs = 20_000;
-const output = (outputTokens: number): ChargedTokens => ({ inputTokens: 0, outputTokens });
-const budgetOf = (limit: number, period: BudgetPeriod = "total"): Budget => ({ id: v7(), limit, period });
-
-const reasonOf = (clock: ManualClock, work: Promise<unknown>) =>
-  clock.until(work).then(
-    () => undefined,
-    (error: unknown) => readDetail(error)?.reason,
-  );
 
 describe.each(dialects)("%s", (dialect) => {
-  async function open(url?: string): Promise<{ metering: Metering; clock: ManualClock; url: string }> {
-    const clock = new ManualClock(Date.now());
-    const where = url ?? (await newDatabase(dialect));
-    return { metering: await openMetering({ clock, url: where }), clock, url: where };
-  }
+  const open = async () => openWithClock(await newDatabase(dialect));
 
   /** Metering whose clock, and its database's, is shortly before a midnight of UTC. */
   async function openBeforeMidnight(): Promise<{ metering: Metering; clock: ManualClock; midnight: number }> {
@@ -65,7 +48,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
     const refused = metering.ledger.hold(request(account, output(1), { budget }), never);
     await expect(clock.until(refused)).rejects.toThrow("The key's budget of 0.00025 USD in all is spent.");
-    expect(await reasonOf(clock, metering.ledger.hold(request(account, output(1), { budget }), never))).toBe(
+    expect(await refusalOf(clock, metering.ledger.hold(request(account, output(1), { budget }), never))).toBe(
       Reason.BUDGET_EXHAUSTED,
     );
     await clock.until(run(metering.ledger, request(account, output(100))));
@@ -86,7 +69,7 @@ describe.each(dialects)("%s", (dialect) => {
       return acquire(wanted);
     };
     for (let times = 0; times < 20; times++) {
-      expect(await reasonOf(clock, spend(budget))).toBe(Reason.BUDGET_EXHAUSTED);
+      expect(await refusalOf(clock, spend(budget))).toBe(Reason.BUDGET_EXHAUSTED);
     }
     expect(looks).toBeLessThan(2);
     await clock.until(spend({ ...budget, limit: 2000 * out }));
@@ -118,7 +101,7 @@ describe.each(dialects)("%s", (dialect) => {
     const account = await metering.account({ paid: 10 * usd });
     const budget = budgetOf(1000 * out);
     const hold = await clock.until(metering.ledger.hold(request(account, output(1000), { budget }), never));
-    expect(await reasonOf(clock, metering.ledger.hold(request(account, output(500), { budget }), never))).toBe(
+    expect(await refusalOf(clock, metering.ledger.hold(request(account, output(500), { budget }), never))).toBe(
       Reason.BUDGET_HELD,
     );
     hold.release();
@@ -184,7 +167,7 @@ describe.each(dialects)("%s", (dialect) => {
     if (dialect === "sqlite") {
       await metering.storage.close(); // without a word of the ledger
     }
-    const next = await open(url);
+    const next = await openWithClock(url);
     await next.clock.until(next.metering.store.reap([]));
     const hold = await next.clock.until(next.metering.ledger.hold(request(account, output(1000), { budget }), never));
     expect(hold.outputTokens).toBe(700);
@@ -195,102 +178,6 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.until(metering.close());
     }
   }, 60_000);
-
-  test("a limit counts what the key had spent in the window before it was set, and a changed one what it spends on", async () => {
-    const { metering, clock } = await open();
-    const account = await metering.account({ paid: 10 * usd });
-    const keyId = await storeKey(metering, account);
-    await clock.until(run(metering.ledger, request(account, output(400), { keyId })));
-    const budget: Budget = { id: keyId, limit: 1000 * out, period: "month" };
-    await clock.until(run(metering.ledger, request(account, output(100), { keyId, budget })));
-    expect((await metering.ledger.budgetState(budget)).spent).toBe(BigInt(500 * out));
-    const raised = { ...budget, limit: 1200 * out };
-    const hold = await clock.until(
-      metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
-    );
-    hold.release();
-    await clock.pass(5000);
-    const rest = await clock.until(
-      metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
-    );
-    expect(rest.outputTokens).toBe(700);
-    rest.release();
-    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
-    await clock.until(metering.close());
-  });
-
-  test("a lowered limit holds at once, for what was leased by the old one too", async () => {
-    const { metering, clock } = await open();
-    const account = await metering.account({ paid: 10 * usd });
-    const keyId = v7();
-    const old = budgetOf(1000 * out);
-    await clock.until(run(metering.ledger, request(account, output(300), { keyId, budget: old })));
-    const lowered = { ...old, limit: 500 * out };
-    const rest = await clock.until(
-      metering.ledger.hold(request(account, output(900), { keyId, budget: lowered }), never),
-    );
-    expect(rest.outputTokens).toBe(200);
-    await clock.until(rest.settle(output(200), "completed"));
-    expect(
-      await reasonOf(clock, metering.ledger.hold(request(account, output(64), { keyId, budget: lowered }), never)),
-    ).toBe(Reason.BUDGET_EXHAUSTED);
-    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
-    await clock.until(metering.close());
-  });
-
-  test("what a request held when the limit was lowered, and gives back, counts as leased under the old one", async () => {
-    const { metering, clock } = await open();
-    const account = await metering.account({ paid: 10 * usd });
-    const keyId = v7();
-    const old = budgetOf(1000 * out);
-    const lowered = { ...old, limit: 500 * out };
-    const hold = (tokens: number, budget: Budget) =>
-      clock.until(metering.ledger.hold(request(account, output(tokens), { keyId, budget }), never));
-    await clock.until(run(metering.ledger, request(account, output(300), { keyId, budget: old })));
-    const running = await hold(400, old);
-    expect(
-      await reasonOf(clock, metering.ledger.hold(request(account, output(100), { keyId, budget: lowered }), never)),
-    ).toBe(Reason.BUDGET_HELD);
-    await clock.until(running.settle(output(100), "completed"));
-    const rest = await hold(900, lowered);
-    expect(rest.outputTokens).toBe(100);
-    await clock.until(rest.settle(output(100), "completed"));
-    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
-    await clock.until(metering.close());
-  });
-
-  test.each([
-    ["the limit is lifted and set again", { budgetPicoUsd: null }, { budgetPicoUsd: 1000 * out }],
-    ["the period is changed and changed back", { budgetPeriod: "day" }, { budgetPeriod: "total" }],
-  ] as const)("when %s, what the key spent meanwhile counts", async (_, changed, restored) => {
-    const { metering, clock } = await open();
-    const { storage, time, ledger } = metering;
-    const pepper = { version: 1, secret: "a pepper" };
-    const keys = new ApiKeys({ storage, clock: time, random: systemRandom, prefix: "tg-", pepper });
-    const account = await metering.account({ paid: 10 * usd });
-    const { key } = await keys.create(account, "key", { budgetPicoUsd: 1000 * out });
-    const spend = async (tokens: number) => {
-      const { id, limits } = await keys.get(key.id);
-      const { budgetPicoUsd: limit, budgetPeriod: period } = limits;
-      const budget = limit && period ? { budget: { id, limit, period } } : {};
-      const hold = await clock.until(ledger.hold(request(account, output(tokens), { keyId: id, ...budget }), never));
-      await clock.until(hold.settle(output(hold.outputTokens), "completed"));
-      return hold.outputTokens;
-    };
-    const update = async (facts: Parameters<typeof keys.update>[1]) => {
-      await keys.update(key.id, facts);
-      await clock.until(ledger.callIn(account)); // as the service of accounts does
-    };
-    expect(await spend(200)).toBe(200);
-    await update(changed);
-    expect(await spend(300)).toBe(300);
-    await update(restored);
-    expect(await spend(1000)).toBe(500);
-    const state = await ledger.budgetState({ id: key.id, limit: 1000 * out, period: "total" });
-    expect(state).toMatchObject({ spent: BigInt(1000 * out), left: 0 });
-    expect(await clock.until(reconcile(storage, ledger))).toMatchObject({ ok: true, findings: [] });
-    await clock.until(metering.close());
-  });
 
   test("200 requests at once on two cores spend it to less than the price of 64 tokens, and not one pico-USD more", async () => {
     const { metering, clock, url } = await open();
@@ -312,7 +199,7 @@ describe.each(dialects)("%s", (dialect) => {
     // Once everybody has given back what is free, the rest is spent, whichever core is asked.
     await clock.pass(8000);
     for (let rest = 0; rest < 300; rest++) {
-      const reason = await reasonOf(clock, run(metering.ledger, request(account, output(100), { budget })));
+      const reason = await refusalOf(clock, run(metering.ledger, request(account, output(100), { budget })));
       if (reason === Reason.BUDGET_EXHAUSTED) {
         break;
       }

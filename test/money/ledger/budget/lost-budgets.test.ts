@@ -8,7 +8,6 @@ import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import { BudgetCache } from "#src/money/ledger/budget/budget-cache.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
-import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
 import { Slice } from "#src/storage/entities/metering/slice.ts";
@@ -19,14 +18,12 @@ import { silentLogger } from "../../../support/loggers.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../fixture.ts";
 import { storeKey } from "../../stored-key.ts";
+import { budgetOf, out, output } from "./key-budget.ts";
 
 // Charges that count in a budget when something went wrong: each counts once, and what was not charged is free again.
 
 const newDatabase = databases();
-const out = 250_000;
 const dayMs = 86_400_000;
-const output = (outputTokens: number): ChargedTokens => ({ inputTokens: 0, outputTokens });
-const budgetOf = (limit: number): Budget => ({ id: v7(), limit, period: "total" });
 
 /** What makes a database refuse one key's receipts for ever. */
 const refusal = {

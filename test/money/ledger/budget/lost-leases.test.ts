@@ -8,12 +8,11 @@ import type { Budget } from "#src/wire/principal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { never, openMetering, request, run, usd } from "../../fixture.ts";
+import { out, output } from "./key-budget.ts";
 
 // Calls that move a budget's money whose replies are lost, or which the store carries out late, or twice.
 
-const out = 250_000;
 const newDatabase = databases();
-const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
 
 describe.each(dialects)("%s", (dialect) => {
   async function open() {
