@@ -45,9 +45,17 @@ export class OpenedFiles {
     return () => clearInterval(this.#timer);
   }
 
-  /** Checks each file, which takes some microseconds. */
+  /** Checks each file, which takes some microseconds. One that cannot be looked at is not where others would find it. */
   look(): void {
-    this.#lost = endings.map((ending) => this.#path + ending).find((path) => !this.#isInPlace(path));
+    this.#lost = endings
+      .map((ending) => this.#path + ending)
+      .find((path) => {
+        try {
+          return !this.#isInPlace(path);
+        } catch {
+          return true;
+        }
+      });
   }
 
   /** Throws, as for a server that is away, when a file is not where it was opened: what was written may be gone. */
