@@ -19,8 +19,8 @@ export const journalMutations = within(
     {
       name: "a rewritten journal's name is not on the disk",
       file: "journal-file.ts",
-      find: "      syncDirectory(disk, dirname(this.path));\n      disk.closeSync(this.#descriptor);",
-      replace: "      disk.closeSync(this.#descriptor);",
+      find: "    disk.closeSync(before);\n    this.#syncName();",
+      replace: "    disk.closeSync(before);\n    this.#isNameDue = false;",
       breaks: promised,
       tests: ["journal-file"],
       isShort: true,
@@ -69,7 +69,7 @@ export const journalMutations = within(
     {
       name: "half a line of a full disk stays in the file",
       file: "journal-file.ts",
-      find: "      this.#disk.ftruncateSync(this.#descriptor, this.#size);",
+      find: "      this.#disk.ftruncateSync(descriptor, this.#size);",
       replace: "",
       breaks: "whole records are charged; the damaged one is kept aside",
       tests: ["journal-file"],

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -11,11 +11,7 @@ beforeEach(() => {
   path = join(folder, "db");
   writeFileSync(path, "");
 });
-afterEach(() => {
-  for (const left of [folder, `${folder}.moved`]) {
-    rmSync(left, { recursive: true, force: true });
-  }
-});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("a file that was replaced is told, and found again once it is back", () => {
   const files = new OpenedFiles(path);
@@ -30,12 +26,12 @@ test("a file that was replaced is told, and found again once it is back", () => 
 
 test("a file that cannot even be looked at is told, too, and ends no process that only looks", () => {
   const files = new OpenedFiles(path);
-  renameSync(folder, `${folder}.moved`);
-  writeFileSync(folder, "a file in the place of the folder");
+  renameSync(path, `${path}.moved`);
+  symlinkSync(path, path); // leads to itself
   files.look();
   expect(files.lost).toBe(path);
   expect(() => files.check()).toThrow("was moved, replaced or deleted");
-  rmSync(folder);
-  renameSync(`${folder}.moved`, folder);
+  rmSync(path);
+  renameSync(`${path}.moved`, path);
   files.check();
 });
