@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -8,6 +9,7 @@ import { Health, HealthCheckResponse_ServingStatus } from "#gen/grpc/health/v1/h
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { eventually } from "../support/eventually.ts";
+import { pause } from "../support/pause.ts";
 import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // More work than a real process can bear: it says so on every door, goes on with what it has, and recovers by itself.
@@ -141,29 +143,43 @@ test("a process whose memory is full refuses new requests on every door, ends th
   expect(await admin("/readyz")).toEqual([200, "ready\n"]);
 }, 300_000);
 
+/** Has the process of a service stand still again and again, for most of the time. Returns the function that ends it. */
+function slowDown({ process: slowed }: Tollgate): () => Promise<void> {
+  let isSlow = true;
+  const slowing = (async () => {
+    while (isSlow) {
+      slowed.kill("SIGSTOP");
+      await pause(400, "it stands still");
+      slowed.kill("SIGCONT");
+      await pause(100, "it comes to do a little");
+    }
+  })();
+  return () => {
+    isSlow = false;
+    return slowing;
+  };
+}
+
 test("a process whose event loop comes late refuses new requests on every door, and recovers", async () => {
   await start({ max_lag_ms: 100 });
-  let isFlooding = true;
-  const flood = Array.from({ length: 24 }, async (_, index) => {
-    while (isFlooding) {
-      await (index % 2 === 0 ? chat : messages)(large);
-    }
-  });
+  const goOn = slowDown(tollgate);
   const told = new Set<string>();
-  await eventually(
-    "every door refuses",
-    async () => {
-      const [one, other, core] = await Promise.all([chat(), messages(), askCore()]);
-      told.add(`chat ${one.status} ${one.retryAfter}`).add(`messages ${other.status} ${other.retryAfter}`);
-      core.codes.forEach((code, door) => void told.add(`door ${door}: ${code}`));
-      expect(core.health).toEqual([SERVING, SERVING]);
-      expect(await admin("/livez")).toEqual([200, "ok\n"]);
-      return ["chat 503 5", "messages 529 5", `door 0: ${shed}`, `door 1: ${shed}`].every((one) => told.has(one));
-    },
-    120,
-  );
-  isFlooding = false;
-  await Promise.all(flood);
+  try {
+    await eventually(
+      "every door refuses",
+      async () => {
+        const [one, other, core] = await Promise.all([chat(), messages(), askCore()]);
+        told.add(`chat ${one.status} ${one.retryAfter}`).add(`messages ${other.status} ${other.retryAfter}`);
+        core.codes.forEach((code, door) => void told.add(`door ${door}: ${code}`));
+        expect(core.health).toEqual([SERVING, SERVING]);
+        expect(await admin("/livez")).toEqual([200, "ok\n"]);
+        return ["chat 503 5", "messages 529 5", `door 0: ${shed}`, `door 1: ${shed}`].every((one) => told.has(one));
+      },
+      120,
+    );
+  } finally {
+    await goOn();
+  }
   await eventually("requests are taken again", async () => (await chat()).status === 200, 120);
   await logs(tollgate, { shortage: "event_loop" });
 }, 300_000);

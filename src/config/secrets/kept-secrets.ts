@@ -1,19 +1,23 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { explainDiskFault } from "#lib/errors/disk-faults.ts";
+import { newCheckedSecret } from "#lib/ids/checked-secret.ts";
 import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "../config-error.ts";
 import { refuseShared } from "../environment.ts";
 
-/** Reads a secret that this service keeps for itself. Makes it first if there is none. */
-export async function keepSecret(dataDir: string, name: string, random: Random): Promise<string> {
+/**
+ * Reads a secret that this service keeps for itself. Makes it first if there is none, with a checksum: wrong credentials of an
+ * address do not lock out what nobody can guess.
+ */
+export async function keepSecret(dataDir: string, name: string, prefix: string, random: Random): Promise<string> {
   const file = join(dataDir, name);
   const kept = await readIfThere(file);
   if (kept) {
     return kept;
   }
   const draft = `${file}.${random.uuid()}`;
-  const secret = Buffer.from(random.bytes(32)).toString("base64url");
+  const secret = newCheckedSecret(prefix, random);
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await writeFile(draft, `${secret}\n`, { mode: 0o600 });

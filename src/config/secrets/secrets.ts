@@ -35,6 +35,8 @@ export interface Secrets extends NamedSecrets {
 
 const operatorTokenFile = "operator-token";
 const keyPepperFile = "key-pepper";
+/** How a secret begins that is made here: an operator token as the tokens of all operators. */
+const prefixes: Readonly<Record<string, string>> = { [operatorTokenFile]: "tgop_", [keyPepperFile]: "" };
 
 /**
  * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the operator token and the
@@ -48,7 +50,7 @@ export async function readSecrets(
   random: Random,
   placeOf: PlaceOf = nowhere,
 ): Promise<Secrets> {
-  const keep = (dataDir: string, name: string) => keepSecret(dataDir, name, random);
+  const keep = (dataDir: string, name: string) => keepSecret(dataDir, name, prefixes[name] ?? "", random);
   const secrets = await readSecretsWith(config, environment, placeOf, keep);
   const [pepper] = secrets.peppers; // older ones may stay until their keys are gone
   if (isGuessable(secrets.operatorToken)) {
