@@ -13,6 +13,9 @@ import { fillSpans } from "../usage/spans.ts";
 const testModel = "model";
 export const today = () => Math.floor(Date.now() / dayMs);
 
+/** Ids tell when a lot or a slice was made, before all that it paid: the proof knows by them what it has to read. */
+const longAgo = { ...systemRandom, uuid: () => v7({ msecs: Date.now() - 500 * dayMs }) };
+
 /** Days of receipts, each evenly over its time until now. */
 export interface Days {
   readonly first: number;
@@ -33,7 +36,7 @@ export class FilledDays {
   static async begin(storage: PostgresqlStorage): Promise<FilledDays> {
     const { models } = configSchema.parse({ models: [{ id: testModel, servers: [{ url: "http://127.0.0.1:1" }] }] });
     await createPrices({ storage, clock: systemClock, random: systemRandom, models });
-    const [accountId = ""] = await createAccounts(storage, systemRandom, 1);
+    const [accountId = ""] = await createAccounts(storage, longAgo, 1);
     return new FilledDays(storage, accountId);
   }
 
@@ -50,7 +53,7 @@ export class FilledDays {
 
   async #addDay(day: number, receipts: number): Promise<void> {
     const em = this.#storage.orm.em.fork();
-    const [slice, account] = [v7(), `'${this.accountId}'::uuid`];
+    const [slice, account] = [v7({ msecs: day * dayMs }), `'${this.accountId}'::uuid`];
     const rate = (kind: string) =>
       `(select ${kind} from price where model = '${testModel}' order by version_id limit 1)`;
     const cost = `(${rate("input")} + ${rate("output")})`;
