@@ -15,6 +15,8 @@ import type { Inside, Running, System } from "./systems/interface.ts";
 
 /** Requests a second: of accounts without money, all of which are refused, and of somebody else, all of which run. */
 const rates = { refused: 10_000, others: 100 };
+/** The others come from a network of their own: those behind one address, or one proxy that nobody named, share its turns. */
+const othersAddress = "127.44.4.4";
 /** The record has 50 like refusals of each whole in ten seconds, so that so many fill its groups at any time. */
 const accounts = 200;
 /** Milliseconds of a turn: refusals last longer than a window of the sampling. */
@@ -86,7 +88,7 @@ async function takeTurns(system: System, { options, directory, progress }: Bench
 
 async function take(running: Running, loud: Helper, light: Helper, duration: number): Promise<Turn> {
   const clients = await makePoor(running.inside as Inside);
-  const others = toJob(running, { rate: rates.others, duration });
+  const others = { ...toJob(running, { rate: rates.others, duration }), address: othersAddress };
   const refused = { ...toJob(running, { rate: rates.refused, duration: duration + 2 * settleMs }), clients };
   await ask(light, { ...others, rate: 1000, duration: settleMs }); // compiles the code
   const quiet = await ask(light, others);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { useServer } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
@@ -103,7 +103,7 @@ test("SIGTERM: unready at once and new requests refused, while the stream that r
   say(streams[0], " and done", "stop");
   streams[0]?.end("data: [DONE]\n\n");
   expect(await rest(reader)).toMatch(/and done[\s\S]*\[DONE\]/);
-  expect(await tollgate.stop()).toBe(0);
+  expect(await tollgate.ended).toBe(0);
 }, 60_000);
 
 test("a stream that outlives shutdown.grace_s is cut off, and the process ends", async () => {
@@ -113,12 +113,12 @@ test("a stream that outlives shutdown.grace_s is cut off, and the process ends",
   await reader.read();
   tollgate.process.kill("SIGTERM");
   const [ended] = await Promise.allSettled([rest(reader)]);
-  expect(await tollgate.stop()).toBe(0);
+  expect(await tollgate.ended).toBe(0);
   expect(ended.status === "rejected" || !ended.value.includes("[DONE]")).toBe(true);
 }, 60_000);
 
 test("facades go over to the other core while one restarts, and no request fails", async () => {
-  const postgresql = await startPostgresql();
+  const postgresql = await useServer();
   const shared = {
     TOLLGATE_STORAGE_URL: await postgresql.createDatabase(),
     TOLLGATE_RATE_LIMIT_URL: process.env.TOLLGATE_TEST_REDIS_URL,
@@ -163,7 +163,7 @@ test("facades go over to the other core while one restarts, and no request fails
     }
     const texts = await Promise.all([...readers, ...later].map(rest));
     expect(texts.filter((text) => !text.includes("[DONE]"))).toEqual([]);
-    expect(await first.stop()).toBe(0);
+    expect(await first.ended).toBe(0);
     expect(await second.admin("reconcile")).toMatchObject({ ok: true });
   } finally {
     await Promise.all([facade.stop(), first.stop(), second.stop()]);

@@ -79,7 +79,9 @@ export interface Tollgate {
    * fails.
    */
   admin(...args: string[]): Promise<unknown>;
-  /** Ends the process and returns its exit code. Null: the signal killed it. */
+  /** Its exit code, once it has ended. Null: a signal killed it. */
+  readonly ended: Promise<number | null>;
+  /** Ends the process and returns its exit code. A second signal ends it at once, with 1: who sent one waits for `ended`. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -90,7 +92,8 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
     env: site.env,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = once(child, "close"); // its last lines have been read by then
+  // Its last lines have been read by then.
+  const ended = once(child, "close").then(([code]) => code as number | null);
   const output: string[] = [];
   const log: Record<string, unknown>[] = [];
   child.stderr.on("data", (data: Buffer) => output.push(data.toString()));
@@ -106,7 +109,7 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
         resolve(entry);
       }
     });
-    ended.then(([code]) => reject(new Error(`tollgate ${args.join(" ")} ended with ${code}:\n${output.join("")}`)));
+    ended.then((code) => reject(new Error(`tollgate ${args.join(" ")} ended with ${code}:\n${output.join("")}`)));
   });
   const addresses = await ready;
   return {
@@ -114,6 +117,7 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
     url: `http://${addresses.http}`,
     log,
     process: child,
+    ended,
     admin: async (...command) => {
       const { code, output, notes } = await runHere([...command, "--core", String(addresses.grpc), "--json"], site.env);
       if (code !== 0) {
@@ -121,12 +125,11 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
       }
       return JSON.parse(output);
     },
-    async stop(signal = "SIGTERM") {
+    stop(signal = "SIGTERM") {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill(signal);
       }
-      const [code] = await ended;
-      return code as number | null;
+      return ended;
     },
   };
 }

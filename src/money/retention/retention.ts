@@ -7,6 +7,7 @@ import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
+import { lockMsOf } from "#src/storage/postgresql/days.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
 import type { Sealer } from "../books/seals/sealer.ts";
@@ -30,8 +31,6 @@ const mostStepMs = 10;
  */
 export const shareLeft = (overdueMs: number): number =>
   Math.max(1, 9 / (1 + (2 * Math.max(0, overdueMs - dayMs)) / dayMs));
-/** Settlements wait for at most this long behind an archive that waits for the table. */
-const lockMs = 10;
 const lockTries = 50;
 const lockTimeout = "55P03";
 
@@ -171,7 +170,7 @@ export class Retention {
       try {
         return await inTransaction(storage, async (em) => {
           if (storage.dialect === "postgresql") {
-            await em.execute(`set local lock_timeout = ${lockMs}`);
+            await em.execute(`set local lock_timeout = ${lockMsOf(attempt)}`);
             await em.execute("lock table usage in share mode");
           }
           await run(em);

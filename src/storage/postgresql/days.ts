@@ -7,8 +7,6 @@ import { pauseAbout } from "#lib/time/pause-about.ts";
 const dayMs = 86_400_000;
 /** How many days have their tables before they begin. */
 const daysAhead = 7;
-/** Settlements wait for at most this long behind a change of tables. */
-export const lockMs = 10;
 const tries = 20;
 const firstPauseMs = 20;
 /** SQLSTATE: a lock could not be had in time; rows of the day came into the default table meanwhile; a deadlock. */
@@ -78,7 +76,7 @@ export async function makeDays(pool: Pool, days: readonly number[]): Promise<voi
   const known = readDays((await pool.query<Row>(listDays.text)).rows);
   for (const day of days) {
     for (const of of dayTables.filter((one) => !isMade(known, one, day))) {
-      await changeTables(pool, (client) => makeDay(client, of, day));
+      await changeTables(pool, (client, lockMs) => makeDay(client, of, day, lockMs));
     }
   }
 }
@@ -93,7 +91,7 @@ const isMade = (known: readonly DayTable[], of: DayTableName, day: number): bool
   known.some((table) => table.of === of && (table.from ?? day) <= day && day < table.to);
 
 /** Rows of the day that came before its table are in the default one. The table is complete before anybody sees it. */
-async function makeDay(client: PoolClient, of: DayTableName, day: number): Promise<void> {
+async function makeDay(client: PoolClient, of: DayTableName, day: number, lockMs: number): Promise<void> {
   const name = `${of}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
   const span = [lowestRun(day), lowestRun(day + 1)].map((id) => `'${id}'`);
   await client.query("select pg_advisory_xact_lock(hashtext('tollgate days'))"); // cores make a day one after another
@@ -107,12 +105,19 @@ async function makeDay(client: PoolClient, of: DayTableName, day: number): Promi
 }
 
 /**
- * Runs a transaction that changes tables, and again a few times when others keep them: nobody waits behind it for long.
+ * How long an attempt waits for tables that others keep, and settlements behind it, in milliseconds. Where a commit takes
+ * longer than that, as with a standby far away, there is always one under way: later attempts wait for longer.
  */
-export async function changeTables<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
+export const lockMsOf = (attempt: number): number => Math.min(10 * 2 ** Math.floor((attempt - 1) / 4), 160);
+
+/**
+ * Runs a transaction that changes tables, and again a few times when others keep them: nobody waits behind it for long.
+ * `run` is told for how many milliseconds it may wait for them.
+ */
+export async function changeTables<T>(pool: Pool, run: (client: PoolClient, lockMs: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryTransaction(pool, run);
+      return await tryTransaction(pool, (client) => run(client, lockMsOf(attempt)));
     } catch (error) {
       if (attempt === tries || !passing.has(String((error as { code?: unknown }).code))) {
         throw error;

@@ -25,6 +25,8 @@ export interface OpenJob extends HttpRequest {
   readonly rate: number;
   /** Whether each request has a client of its own, which closes its connection when it is answered. */
   readonly newClients: boolean;
+  /** Where kept connections come from. Absent: the machine chooses. */
+  readonly address?: string;
   /** Milliseconds of load before and while it is measured. */
   readonly warmUp: number;
   readonly duration: number;
@@ -123,9 +125,9 @@ class Client implements ResponseListener {
   }
 
   #connect(): Connection {
-    const { host, port, newClients } = this.#job;
+    const { host, port, newClients, address } = this.#job;
     this.#open.add(this);
-    return new Connection(host, port, this, newClients ? nextAddress() : undefined);
+    return new Connection(host, port, this, newClients ? nextAddress() : address);
   }
 
   body(piece: Buffer): void {

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from "pg";
-import { changeTables, type DayTable, dayTables, lockMs, lowestRun } from "#src/storage/postgresql/days.ts";
+import { changeTables, type DayTable, dayTables, lowestRun } from "#src/storage/postgresql/days.ts";
 import { dayMs, keptFromDay } from "../kept-from.ts";
 import { findDays } from "./days.ts";
 import type { Executor, Statement } from "./executor.ts";
@@ -71,7 +71,10 @@ export class Receipts {
     for (const { name, of, isAttached } of tables.toSorted(
       (a, b) => dayTables.indexOf(a.of) - dayTables.indexOf(b.of),
     )) {
-      if (isAttached && !(await changeTables(this.#pool, (client) => detach(client, { name, of }, before)))) {
+      if (
+        isAttached &&
+        !(await changeTables(this.#pool, (client, lockMs) => detach(client, { name, of, before, lockMs })))
+      ) {
         return false;
       }
       if (!(await changeTables(this.#pool, (client) => drop(client, name)))) {
@@ -110,8 +113,7 @@ export const settledLater = (name: string) =>
  */
 async function detach(
   client: PoolClient,
-  { name, of }: Pick<DayTable, "name" | "of">,
-  before: number,
+  { name, of, before, lockMs }: Pick<DayTable, "name" | "of"> & { readonly before: number; readonly lockMs: number },
 ): Promise<boolean> {
   await client.query(`set local lock_timeout = ${lockMs}; set local synchronous_commit = off;
     alter table ${of} detach partition ${name}`);

@@ -96,6 +96,29 @@ test("of forty days, those that are due leave as wholes while charges are stored
   await close();
 });
 
+test("a day leaves and tables are made where commits take 50 ms and one is always under way", async () => {
+  const { url, pool, store, charge, tables, archive, close } = await opened(10);
+  await store.settle([charge(today - 9)]);
+  await archive(today - 8);
+  let isOver = false;
+  const clients = [new Client(url), new Client(url), new Client(url)];
+  const loads = clients.map(async (client, at) => {
+    await client.connect();
+    await new Promise((resolve) => setTimeout(resolve, at * 20));
+    while (!isOver) {
+      await client.query("begin; lock table usage, usage_default in row exclusive mode; select pg_sleep(0.05); commit");
+    }
+    await client.end();
+  });
+  const before = (await tables()) ?? 0;
+  expect(await store.removeReceipts(1)).toBe(1);
+  expect(await tables()).toBeLessThan(before);
+  await makeDays(pool, [today + 20]);
+  isOver = true;
+  await Promise.all(loads);
+  await close();
+});
+
 test("of a day that leaves one receipt is looked at while settlements wait, even if the planner knows nothing of its table", async () => {
   const { pool, store, charge, archive, close } = await opened(10);
   const day = today - 9;
