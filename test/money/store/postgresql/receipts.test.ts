@@ -104,7 +104,7 @@ test("a day leaves and tables are made where commits take 50 ms and one is alway
   const clients = [new Client(url), new Client(url), new Client(url)];
   const loads = clients.map(async (client, at) => {
     await client.connect();
-    await new Promise((resolve) => setTimeout(resolve, at * 20));
+    await client.query("select pg_sleep($1)", [at * 0.02]);
     while (!isOver) {
       await client.query("begin; lock table usage, usage_default in row exclusive mode; select pg_sleep(0.05); commit");
     }
