@@ -111,12 +111,15 @@ test("a day leaves and tables are made where commits take 50 ms and one is alway
     await client.end();
   });
   const before = (await tables()) ?? 0;
-  expect(await store.removeReceipts(1)).toBe(1);
-  expect(await tables()).toBeLessThan(before);
-  await makeDays(pool, [today + 20]);
-  isOver = true;
-  await Promise.all(loads);
-  await close();
+  try {
+    expect(await store.removeReceipts(1)).toBe(1);
+    expect(await tables()).toBeLessThan(before);
+    await makeDays(pool, [today + 20]);
+  } finally {
+    isOver = true;
+    await Promise.all(loads);
+    await close();
+  }
 });
 
 test("of a day that leaves one receipt is looked at while settlements wait, even if the planner knows nothing of its table", async () => {
