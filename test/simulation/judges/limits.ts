@@ -131,16 +131,20 @@ export class RefusalJudge {
     ) {
       return;
     }
+    const lots = {
+      sql: `select id from lot where account_id = ?1 and ${cameBefore("?2")} and (expires_at is null or expires_at > ?3)`,
+      values: [run.accountId, trueTime - 5000, trueTime + 5000],
+    };
     const [found] = server.tables.all<{ free: number; debt: number }>(
       `select debt, (select coalesce(sum(granted - spent - leased - refunded - expired), 0) from lot
-         where account_id = account.id and ${cameBefore("?2")} and (expires_at is null or expires_at > ?3)) as free
+         where id in (${lots.sql})) as free
        from account where id = ?1`,
-      ...[run.accountId, trueTime - 5000, trueTime + 5000],
+      ...lots.values,
     );
     if (found === undefined || found.debt !== 0 || found.free < 2 * worst) {
       return;
     }
-    const free = found.free - this.#atHome.riseSince(run.accountId, sinceMs);
+    const free = found.free - this.#atHome.riseSince(sinceMs, lots);
     if (free >= 2 * worst) {
       this.#wrongly++;
       this.#last = `${run.requestId}: ${run.refusal ?? "let in late"} of ${worst} beside ${free}`;

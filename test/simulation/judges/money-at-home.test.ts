@@ -6,6 +6,7 @@ import { MoneyAtHome } from "./money-at-home.ts";
 let server: SimulatedServer;
 let now = 0;
 const account = v7();
+const [one, other] = [v7(), v7()];
 
 beforeAll(async () => {
   server = await SimulatedServer.open();
@@ -13,30 +14,35 @@ beforeAll(async () => {
     "insert into account (id, name, name_key, max_keys, created_at, paid_total, debt) values (?, 'one', x'6f', 1, 0, 0, 0)",
     account,
   );
-  server.tables.run(
-    `insert into lot (id, account_id, kind, priority, granted, spent, leased, refunded, expired, price_version_id, created_at, payment_id)
-     values (?, ?, 'paid', 0, 100, 0, 90, 0, 0, 1, 0, ?)`,
-    ...[v7(), account, v7()],
-  );
+  for (const lot of [one, other]) {
+    server.tables.run(
+      `insert into lot (id, account_id, kind, priority, granted, spent, leased, refunded, expired, price_version_id, created_at, payment_id)
+       values (?, ?, 'paid', 0, 100, 0, 90, 0, 0, 1, 0, ?)`,
+      ...[lot, account, v7()],
+    );
+  }
 });
 
 afterAll(() => server.close());
 
 test("money counts as at home once it has been there for the whole time, however often it went and came", () => {
   const home = new MoneyAtHome(server, () => now);
-  const leased = (amount: number) =>
-    server.tables.run("update lot set leased = ? where account_id = ?", amount, account);
+  const leased = (amount: number, lot = one) =>
+    server.tables.run("update lot set leased = ? where id = ?", amount, lot);
+  const lots = { sql: "select id from lot where id = ?1", values: [one] };
   now = 100;
   leased(50); // 50 are unleased
-  expect(home.riseSince(account, 300)).toBe(40);
+  expect(home.riseSince(300, lots)).toBe(40);
   now = 300;
   leased(20); // 80 are unleased
   leased(40); // 60 are unleased
   leased(20); // 80 are unleased
-  expect(home.riseSince(account, 300)).toBe(70); // at first 10 were
+  expect(home.riseSince(300, lots)).toBe(70); // at first 10 were
+  leased(100, other);
+  expect(home.riseSince(300, lots)).toBe(70); // another lot's
   now = 450;
-  expect(home.riseSince(account, 300)).toBe(30); // never fewer than 50 were
+  expect(home.riseSince(300, lots)).toBe(30); // never fewer than 50 were
   now = 700;
-  expect(home.riseSince(account, 300)).toBe(0);
+  expect(home.riseSince(300, lots)).toBe(0);
   home.end();
 });

@@ -1,10 +1,10 @@
 import type { SimulatedServer } from "../database/server.ts";
 
 const listen = `
-  create temp table at_home (account_id text not null, at real not null, change integer not null);
+  create temp table at_home (lot_id text not null, at real not null, change integer not null);
   create temp trigger lot_at_home after update of leased on main.lot when new.leased <> old.leased and world_now() is not null
   begin
-    insert into at_home values (new.account_id, world_now(), old.leased - new.leased + old.spent - new.spent);
+    insert into at_home values (new.id, world_now(), old.leased - new.leased + old.spent - new.spent);
   end;`;
 
 /** Tracks the unleased money of accounts from creation until `end`. */
@@ -20,11 +20,14 @@ export class MoneyAtHome {
     server.worldNow = now;
   }
 
-  /** How much more unleased money an account has now than at the lowest point of the last `ms`, in pico-USD. */
-  riseSince(accountId: string, ms: number): number {
-    const sql = "select change from temp.at_home where account_id = ? and at >= ? order by rowid desc";
+  /**
+   * How much more unleased money some lots have now than at the lowest point of the last `ms`, in pico-USD. `lots`: a
+   * query for their ids. What other lots lose does not take away from what these have got.
+   */
+  riseSince(ms: number, lots: { readonly sql: string; readonly values: readonly (string | number)[] }): number {
+    const sql = `select change from temp.at_home where lot_id in (${lots.sql}) and at >= ?${lots.values.length + 1} order by at_home.rowid desc`;
     let [came, most] = [0, 0];
-    for (const { change } of this.#server.tables.all<{ change: number }>(sql, accountId, this.#now() - ms)) {
+    for (const { change } of this.#server.tables.all<{ change: number }>(sql, ...lots.values, this.#now() - ms)) {
       came += change;
       most = Math.max(most, came);
     }

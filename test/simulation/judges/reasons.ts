@@ -34,9 +34,9 @@ export class ReasonJudge {
       return;
     }
     if (run.refusal === "BALANCE_EXHAUSTED") {
-      this.#note(run, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
+      this.#note(run, this.#readBalance(run.accountId), (other) => other.accountId);
     } else if (run.refusal === "BUDGET_EXHAUSTED" && run.budget?.period === "total") {
-      this.#note(run, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
+      this.#note(run, this.#readBudget(run), (other) => other.budget?.id);
     }
   }
 
@@ -57,8 +57,10 @@ export class ReasonJudge {
     }
   }
 
-  #note(run: Run, left: number): void {
+  /** `nameOf`: whose charges spend the same money. */
+  #note(run: Run, stored: number, nameOf: (run: Run) => string | undefined): void {
     const least = this.#leastOf(run);
+    const left = stored < 2 * least ? stored : stored - this.#underWay(run, nameOf);
     if (left >= 2 * least) {
       this.#untrue++;
       this.#last = `${run.requestId}: ${run.refusal} of ${least} beside ${left}`;
@@ -111,12 +113,11 @@ export class ReasonJudge {
     return found === undefined ? 0 : (budget?.limit ?? 0) - found.spent;
   }
 
-  /** The most that charges cost that the database may not have yet. */
+  /** The most that charges cost that the database may not have yet, of requests that began at any time. */
   #underWay(run: Run, nameOf: (run: Run) => string | undefined): number {
     const { traffic, timeline } = this.#world;
     const since = timeline.now - underWayMs;
     return traffic.runs
-      .slice(-2000)
       .filter((other) => nameOf(other) === nameOf(run))
       .filter(({ state, settledAt = 0 }) => state === "settling" || settledAt >= since)
       .reduce((sum, { settled, terms, told }) => {
