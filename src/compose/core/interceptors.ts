@@ -10,6 +10,7 @@ import type { ServiceRegistration } from "#src/wire/grpc/server/registration.ts"
 import { authenticate } from "#src/wire/interceptors/access/authenticate.ts";
 import { judgeStreams } from "#src/wire/interceptors/access/judge-streams.ts";
 import { hideErrors } from "#src/wire/interceptors/errors.ts";
+import { takeReadsInTurn } from "#src/wire/interceptors/limits/reads-in-turn.ts";
 import { shedLoad } from "#src/wire/interceptors/limits/shed-load.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
 import { type CallObserver, observeCalls } from "#src/wire/interceptors/observation/observe.ts";
@@ -34,6 +35,7 @@ export function createInterceptors(
     ),
     recordRefusals({ trail, trusts, clock, logger }),
     authenticate(gate),
+    takeReadsInTurn(),
     judgeStreams(gate, clock),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),

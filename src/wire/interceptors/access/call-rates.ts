@@ -92,13 +92,18 @@ export function createCallRates(
 }
 
 /** Whose calls are counted together: an account's, or a person's who has none. */
-function toOwner({ accountId, personId }: Caller): string {
+export function toOwner({ accountId, personId }: Caller): string {
   return accountId || `person ${personId}`;
 }
 
 type CallKind = "sign-in" | "read" | "change";
 
 const kinds = new WeakMap<DescMethod, { readonly kind: CallKind | undefined }>();
+
+/** Whether a call counts as a read. */
+export function isRead(method: DescMethod): boolean {
+  return readKind(method) === "read";
+}
 
 /** What a call counts as. Undefined: another limit counts it, or a prober makes it. */
 function readKind(method: DescMethod): CallKind | undefined {

@@ -1,0 +1,55 @@
+import type { Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
+import { isRead, toOwner } from "../access/call-rates.ts";
+import { principalKey } from "../access/principal.ts";
+
+/** The reads of one owner that run at a time. */
+const mostAtOnce = 2;
+
+interface Line {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * Runs the reads of an account, or of a person who has none, two at a time, and the others after them in the order in which they
+ * came, each in another turn of the event loop. Its rate admits hundreds at once, and the replies of SQLite's thread are
+ * taken in as long as there are any: reads that began one behind the other would keep everybody else waiting. Operators' reads
+ * run at once, and streams have bounds of their own. Comes after the interceptor that identifies the caller.
+ */
+export function takeReadsInTurn(): Interceptor {
+  const lines = new Map<string, Line>();
+  return (next) => (request) => {
+    const owner = readOwner(request);
+    return owner === undefined ? next(request) : inTurn(owner, request.signal, () => next(request));
+  };
+
+  async function inTurn<T>(owner: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    const line = lines.get(owner) ?? { running: 0, waiting: [] };
+    lines.set(owner, line);
+    if (line.running < mostAtOnce) {
+      line.running++;
+    } else {
+      await new Promise<void>((resolve) => line.waiting.push(resolve));
+    }
+    try {
+      signal.throwIfAborted();
+      return await run();
+    } finally {
+      const following = line.waiting.shift();
+      if (following !== undefined) {
+        setImmediate(following); // in this one's place
+      } else if (--line.running === 0) {
+        lines.delete(owner);
+      }
+    }
+  }
+}
+
+/** Whose read a call is. Undefined: it is no read, or one of an operator or a stranger. */
+function readOwner({ stream, method, contextValues }: UnaryRequest | StreamRequest): string | undefined {
+  if (stream || !isRead(method)) {
+    return undefined;
+  }
+  const principal = contextValues.get(principalKey);
+  return principal?.kind === "caller" ? toOwner(principal) : undefined;
+}
