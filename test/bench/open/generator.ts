@@ -70,9 +70,9 @@ const stallMs = 100;
 const mostInFlight = 4000;
 /**
  * New clients come from so many addresses: each has some 28,000 ports, and a port that was closed is free again only
- * after a minute.
+ * after a minute. Each is of a network of its own, because a network's new connections have a rate.
  */
-const newClientAddresses = 64;
+const newClientAddresses = 128;
 /** How long the last answers are waited for. */
 const patienceMs = 15_000;
 
@@ -186,7 +186,7 @@ let addresses = 0;
 
 function nextAddress(): string {
   addresses = (addresses + 1) % newClientAddresses;
-  return `127.0.1.${addresses + 1}`;
+  return `127.1.${addresses + 1}.1`;
 }
 
 async function measure(job: OpenJob): Promise<OpenMeasurement> {
