@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { eventually } from "../support/eventually.ts";
-import { pause } from "../support/pause.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { type Books, openBooks, operatorToken } from "./books.ts";
 import { type Asked, Load } from "./load.ts";
@@ -13,7 +12,6 @@ import { startRelay } from "./relay.ts";
 
 const streamCount = 30;
 const endless = 100_000;
-const mostAsked = 300;
 
 let metronome: Metronome;
 let site: Site;
@@ -63,40 +61,25 @@ async function startFacade(): Promise<{ facade: Tollgate; cut(): void }> {
   return { facade, cut: relay.cut };
 }
 
-/** Asks again while the service says that it has more work than it can do, as clients do on a busy machine. */
-async function askUntilTaken(load: Load, url: string): Promise<Asked> {
-  for (;;) {
-    const asked = await load.stream(url, endless);
-    if (!isShed(asked) || load.asked.length > mostAsked) {
-      return asked;
-    }
-    await pause(200, "a refused client asks again a little later");
-  }
-}
-
-const isShed = ({ status }: Asked) => status === 503;
-const taken = (load: Load) => load.asked.filter((asked) => !isShed(asked));
-
 /** Streams amid their answers, past the notes that a core which dies leaves. */
 async function amidStreams(load: Load, url: string): Promise<Promise<Asked>[]> {
-  const streams = Array.from({ length: streamCount }, () => askUntilTaken(load, url));
+  const streams = Array.from({ length: streamCount }, () => load.stream(url, endless));
   const running = () => {
-    expect(taken(load).filter(({ fault }) => fault !== undefined)).toEqual([]);
+    expect(load.asked.filter(({ fault }) => fault !== undefined)).toEqual([]);
     return load.asked.filter(({ seen }) => seen >= 600).length >= streamCount;
   };
   await eventually("all streams run", running, 60);
   return streams;
 }
 
-/** Every request that was taken has one receipt, and nothing is held. */
+/** Every request has one receipt, and nothing is held. */
 async function expectSettled(load: Load, account: string, status: ReceiptStatus): Promise<void> {
   const held = async () => (await books.accounts.getAccount({ accountId: account })).account?.heldPicoUsd;
   await eventually("nothing is held", async () => (await held()) === 0n, 60);
   const receipts = await books.receiptsOf(load);
-  const requests = taken(load);
-  expect(receipts.size).toBe(requests.length);
-  expect(await books.requests(account)).toBe(requests.length);
-  const cutOff = requests.filter(({ acknowledged }) => acknowledged === undefined);
+  expect(receipts.size).toBe(load.asked.length);
+  expect(await books.requests(account)).toBe(load.asked.length);
+  const cutOff = load.asked.filter(({ acknowledged }) => acknowledged === undefined);
   expect(cutOff).toHaveLength(streamCount);
   for (const { name } of cutOff) {
     expect(receipts.get(name)?.status).toBe(status);

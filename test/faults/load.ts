@@ -4,6 +4,9 @@ import { testModel, token } from "./metronome.ts";
 
 /** The characters that are kept of what a failed request was told. */
 const longestFault = 1000;
+/** How often one asks again that a busy machine refuses, and after how many milliseconds. */
+const mostTries = 100;
+const triesAfterMs = 200;
 
 /** One request as its client saw it. Kept outside of the program, to be compared with the books later. */
 export interface Asked {
@@ -20,7 +23,10 @@ export interface Asked {
   fault?: string;
 }
 
-/** Asks as clients do, and remembers what they were told. */
+/**
+ * Asks as clients do, and remembers what they were told. Who is told that the service has more work than it can do, which on
+ * a busy machine it may have, asks anew; that request is forgotten.
+ */
 export class Load {
   readonly asked: Asked[] = [];
   readonly #key: string;
@@ -73,6 +79,17 @@ export class Load {
 
   /** Asks for one streamed answer and reads it to its end, wherever that comes. */
   async stream(url: string, tokens: number): Promise<Asked> {
+    for (let tries = 1; ; tries++) {
+      const asked = await this.#streamOnce(url, tokens);
+      if (tries >= mostTries || !isShed(asked)) {
+        return asked;
+      }
+      this.asked.splice(this.asked.indexOf(asked), 1);
+      await pause(triesAfterMs, "a client that is refused asks again a little later");
+    }
+  }
+
+  async #streamOnce(url: string, tokens: number): Promise<Asked> {
     const asked: Asked = { name: `${this.#prefix}-${this.#names++}`, status: 0, seen: 0 };
     this.asked.push(asked);
     try {
@@ -105,6 +122,11 @@ export class Load {
     }
     return asked;
   }
+}
+
+/** Whether a request was refused before anything was done for it. */
+function isShed({ status, fault = "" }: Asked): boolean {
+  return status === 503 && fault.includes('"code":"overloaded"');
 }
 
 /** The usage at the end of a whole stream. */
