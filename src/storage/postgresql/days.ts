@@ -9,6 +9,7 @@ const dayMs = 86_400_000;
 const daysAhead = 7;
 const tries = 20;
 const firstPauseMs = 20;
+const leastLockMs = 10;
 /** SQLSTATE: a lock could not be had in time; rows of the day came into the default table meanwhile; a deadlock. */
 const passing: ReadonlySet<string> = new Set(["55P03", "23514", "40P01"]);
 
@@ -108,16 +109,33 @@ async function makeDay(client: PoolClient, of: DayTableName, day: number, lockMs
  * How long an attempt waits for tables that others keep, and settlements behind it, in milliseconds. Where a commit takes
  * longer than that, as with a standby far away, there is always one under way: later attempts wait for longer.
  */
-export const lockMsOf = (attempt: number): number => Math.min(10 * 2 ** Math.floor((attempt - 1) / 4), 160);
+export const lockMsOf = (attempt: number): number => Math.min(leastLockMs * 2 ** Math.floor((attempt - 1) / 4), 160);
+
+/**
+ * The statement that tells whether a transaction has kept a table of days for longer than a commit takes: a dump, or a long
+ * read. Those of other users count only where this one may see when they began.
+ */
+const isKept = {
+  name: "days kept",
+  text: `
+  select exists (
+    select from pg_locks join pg_class on pg_class.oid = relation join pg_stat_activity using (pid)
+    where locktype = 'relation' and granted and database = (select oid from pg_database where datname = current_database())
+      and relnamespace = current_schema()::regnamespace and relname ~ '^usage(_|$)'
+      and xact_start < clock_timestamp() - interval '1 second') as kept`,
+};
 
 /**
  * Runs a transaction that changes tables, and again a few times when others keep them: nobody waits behind it for long.
- * `run` is told for how many milliseconds it may wait for them.
+ * `run` is told for how many milliseconds it may wait for them, which is no longer where somebody keeps them who outlasts
+ * every attempt.
  */
 export async function changeTables<T>(pool: Pool, run: (client: PoolClient, lockMs: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
+    const lockMs = lockMsOf(attempt);
+    const isInVain = lockMs > leastLockMs && (await pool.query<{ kept: boolean }>(isKept)).rows[0]?.kept;
     try {
-      return await tryTransaction(pool, (client) => run(client, lockMsOf(attempt)));
+      return await tryTransaction(pool, (client) => run(client, isInVain ? leastLockMs : lockMs));
     } catch (error) {
       if (attempt === tries || !passing.has(String((error as { code?: unknown }).code))) {
         throw error;

@@ -7,7 +7,7 @@ import { dayMs } from "#src/money/store/kept-from.ts";
 import { settledLater } from "#src/money/store/postgresql/receipts.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { lowestRun, makeDays } from "#src/storage/postgresql/days.ts";
+import { changeTables, lowestRun, makeDays } from "#src/storage/postgresql/days.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { databases } from "../../databases.ts";
 
@@ -118,6 +118,28 @@ test("a day leaves and tables are made where commits take 50 ms and one is alway
   } finally {
     isOver = true;
     await Promise.all(loads);
+    await close();
+  }
+});
+
+test("behind a dump or a long read no attempt to change tables lets settlements wait for longer than 10 ms", async () => {
+  const { url, pool, close } = await opened(10);
+  const reader = new Client(url);
+  await reader.connect();
+  const waits = async () => {
+    const told: number[] = [];
+    const change = changeTables(pool, async (client, lockMs) => {
+      told.push(lockMs);
+      await client.query(`set local lock_timeout = ${lockMs}; lock table usage in access exclusive mode`);
+    });
+    await expect(change).rejects.toMatchObject({ code: "55P03" });
+    return Math.max(...told);
+  };
+  try {
+    await reader.query("begin; select count(*) from usage; select pg_sleep(1.1)");
+    expect(await waits()).toBe(10);
+  } finally {
+    await reader.end();
     await close();
   }
 });
