@@ -48,6 +48,9 @@ class PublishedPrices implements PriceList {
   readonly #publishing: PublishDependencies;
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
+  /** How many reads of the newest prices have begun, and which of them #newest is of. */
+  #begun = 0;
+  #taken = 0;
 
   constructor({ random = systemRandom, ...parts }: Dependencies) {
     this.book = parts.book ?? new PriceBook(parts.storage);
@@ -127,10 +130,15 @@ class PublishedPrices implements PriceList {
 
   /**
    * A served model keeps its last price while the database has lost it. Once the loss is noticed the model is listed
-   * again.
+   * again. An answer that comes after that of a later read is not taken.
    */
   async #read(): Promise<void> {
+    const read = ++this.#begun;
     const newest = await readNewest(this.#storage);
+    if (read < this.#taken) {
+      return;
+    }
+    this.#taken = read;
     const lost = [...this.#newest].filter(([model]) => this.#models.has(model) && !newest.has(model));
     this.#newest = new Map([...newest, ...lost]);
   }

@@ -43,6 +43,24 @@ async function countRows(storage: Storage, run: () => Promise<unknown>): Promise
   return rows;
 }
 
+/** Holds the answer back that the next statement of the ORM with a text gets, until it is told to pass it on. */
+function holdBack(storage: Storage, text: string) {
+  const connection = storage.orm.em.getConnection();
+  const execute = connection.execute.bind(connection);
+  const held = Promise.withResolvers<void>();
+  const passed = Promise.withResolvers<void>();
+  connection.execute = (async (...parameters: Parameters<typeof execute>) => {
+    const result: unknown = await execute(...parameters);
+    if (String(parameters[0]).includes(text)) {
+      connection.execute = execute;
+      held.resolve();
+      await passed.promise;
+    }
+    return result;
+  }) as typeof connection.execute;
+  return { held: held.promise, pass: passed.resolve };
+}
+
 describe.each(dialects)("%s", (dialect) => {
   const start = async () => {
     const storage = await openStorage(await newDatabase(dialect));
@@ -82,6 +100,19 @@ describe.each(dialects)("%s", (dialect) => {
     await first.set(testModel, { input: 5, output: 6 });
     await second.refresh();
     expect(second.live(testModel)).toEqual({ input: 5, output: 6 });
+    await storage.close();
+  });
+
+  test("an older answer that comes late leaves the newer prices as they are", async () => {
+    const { storage, pricesOf } = await start();
+    const prices = await pricesOf();
+    const { held, pass } = holdBack(storage, "with recursive listed");
+    const late = prices.refresh();
+    await held;
+    await prices.set(testModel, { input: 7, output: 8 });
+    pass();
+    await late;
+    expect(prices.live(testModel)).toEqual({ input: 7, output: 8 });
     await storage.close();
   });
 
