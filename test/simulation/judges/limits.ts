@@ -2,7 +2,7 @@ import { lookAgainMs } from "#src/money/ledger/refill/intervals.ts";
 import { withFreeMoney } from "#src/storage/entities/metering/lot-conditions.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
-import { cameBefore } from "./came-before.ts";
+import { cameBefore, justMs } from "./came-before.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
 
 /** Milliseconds. Limits count the last minute, and machines' clocks run up to a thousandth too fast. */
@@ -133,7 +133,7 @@ export class RefusalJudge {
     }
     const lots = {
       sql: `select id from lot where account_id = ?1 and ${cameBefore("?2")} and (expires_at is null or expires_at > ?3)`,
-      values: [run.accountId, trueTime - 5000, trueTime + 5000],
+      values: [run.accountId, trueTime - justMs, trueTime + justMs],
     };
     const [found] = server.tables.all<{ free: number; debt: number }>(
       `select debt, (select coalesce(sum(granted - spent - leased - refunded - expired), 0) from lot

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { SimulatedServer } from "../database/server.ts";
+import { cameBefore, justMs } from "./came-before.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
 
 let server: SimulatedServer;
@@ -15,13 +16,17 @@ beforeAll(async () => {
     account,
   );
   for (const lot of [one, other]) {
-    server.tables.run(
-      `insert into lot (id, account_id, kind, priority, granted, spent, leased, refunded, expired, price_version_id, created_at, payment_id)
-       values (?, ?, 'paid', 0, 100, 0, 90, 0, 0, 1, 0, ?)`,
-      ...[lot, account, v7()],
-    );
+    makeLot(lot);
   }
 });
+
+function makeLot(id: string): void {
+  server.tables.run(
+    `insert into lot (id, account_id, kind, priority, granted, spent, leased, refunded, expired, price_version_id, created_at, payment_id)
+     values (?, ?, 'paid', 0, 100, 0, 90, 0, 0, 1, 0, ?)`,
+    ...[id, account, v7()],
+  );
+}
 
 afterAll(() => server.close());
 
@@ -44,5 +49,19 @@ test("money counts as at home once it has been there for the whole time, however
   expect(home.riseSince(300, lots)).toBe(30); // never fewer than 50 were
   now = 700;
   expect(home.riseSince(300, lots)).toBe(0);
+  home.end();
+});
+
+test("money has just come in by the world's time, whatever a wrong clock says of it", () => {
+  now = 10_000;
+  const home = new MoneyAtHome(server, () => now);
+  const before = () =>
+    server.tables.all<{ id: string }>(`select id from lot where ${cameBefore("?1")} order by rowid`, 1);
+  const late = v7();
+  makeLot(late);
+  server.tables.run("update lot set granted = 200 where id = ?", other);
+  expect(before()).toEqual([{ id: one }]);
+  now += justMs + 1;
+  expect(before().map(({ id }) => id)).toEqual(expect.arrayContaining([one, other, late]));
   home.end();
 });

@@ -5,9 +5,18 @@ const listen = `
   create temp trigger lot_at_home after update of leased on main.lot when new.leased <> old.leased and world_now() is not null
   begin
     insert into at_home values (new.id, world_now(), old.leased - new.leased + old.spent - new.spent);
+  end;
+  create temp table came_in (lot_id text not null, at real not null);
+  create temp trigger lot_made after insert on main.lot when world_now() is not null
+  begin
+    insert into came_in values (new.id, world_now());
+  end;
+  create temp trigger lot_grows after update of granted on main.lot when new.granted > old.granted and world_now() is not null
+  begin
+    insert into came_in values (new.id, world_now());
   end;`;
 
-/** Tracks the unleased money of accounts from creation until `end`. */
+/** Tracks the unleased money of accounts from creation until `end`, and when money came in. */
 export class MoneyAtHome {
   readonly #server: SimulatedServer;
   readonly #now: () => number;
@@ -16,7 +25,7 @@ export class MoneyAtHome {
   constructor(server: SimulatedServer, now: () => number) {
     this.#server = server;
     this.#now = now;
-    server.listen(listen, ["at_home"]);
+    server.listen(listen, ["at_home", "came_in"]);
     server.worldNow = now;
   }
 

@@ -1,6 +1,6 @@
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
-import { cameBefore } from "./came-before.ts";
+import { cameBefore, justMs } from "./came-before.ts";
 
 /** The part of the requests that may be told something else than what is true in the database at that moment. */
 const mostUntrue = 0.001;
@@ -97,7 +97,7 @@ export class ReasonJudge {
            select sum(slice.spent) from slice where slice.lot_id = lot.id and open), 0)), 0) as money
        from lot join account on account.id = account_id
        where account_id = ?1 and debt = 0 and ${cameBefore("?2")} and (expires_at is null or expires_at > ?3)`,
-      ...[accountId, trueTime - 5000, trueTime + 5000],
+      ...[accountId, trueTime - justMs, trueTime + justMs],
     );
     return found?.money ?? 0;
   }
