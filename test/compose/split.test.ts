@@ -1,4 +1,6 @@
 import { readdir } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
 import type { Simulator } from "../../simulator/server.ts";
@@ -149,4 +151,44 @@ test("a facade makes no secret and no database", async () => {
   const kept = (names: readonly string[] = []) => names.filter((name) => /token|pepper|\.db/.test(name));
   expect(kept(atCore).length).toBeGreaterThan(2);
   expect(kept(atFacade)).toEqual([]);
+});
+
+test("clients of a facade that leave, however many, end nobody else's answer", async () => {
+  const { id } = (await core.admin("accounts", "create", "--name", "leaves")) as { id: string };
+  const { key } = (await core.admin("keys", "create", id, "--rpm", "1000000")) as { key: string };
+  const stalled = JSON.stringify(
+    chat({ messages: [{ role: "user", content: "Hello [[sim:stall=2]]" }], stream: true }),
+  );
+  const headers = { authorization: `Bearer ${key}` };
+  const stays = new AbortController();
+  const answer = await fetch(`${facade.url}/v1/chat/completions`, {
+    ...{
+      method: "POST",
+      headers: { authorization: `Bearer ${keys.get(facade)}` },
+      body: stalled,
+      signal: stays.signal,
+    },
+  });
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+  let isOver = false;
+  const over = (async () => {
+    while (!(await reader.read()).done) {}
+    isOver = true;
+  })().catch(() => {});
+
+  const agent = new Agent({ keepAlive: true });
+  const leave = async () => {
+    const call = request(`${facade.url}/v1/chat/completions`, { method: "POST", headers, agent });
+    call.on("error", () => {}).end(stalled);
+    await sleep(15);
+    call.destroy();
+  };
+  for (let i = 0; i < 1600 && !isOver; i += 16) {
+    await Promise.all(Array.from({ length: 16 }, leave));
+  }
+  expect(isOver).toBe(false);
+  stays.abort();
+  await over;
+  agent.destroy();
 });

@@ -31,6 +31,8 @@ export interface Gate {
   judge(head: CallHead): Promise<void>;
   /** The address of a call's client: the peer's, or what a trusted peer tells. Absent: the peer's. */
   clientOf?(head: CallHead): string;
+  /** Whether a peer is trusted to forward others' calls, each of which may end at any time. Absent: none is. */
+  forwards?(peer: string): boolean;
 }
 
 /** The gate of a server whose interceptors check everything themselves. */

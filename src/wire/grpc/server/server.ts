@@ -10,6 +10,7 @@ import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { servedMethods } from "../invoke.ts";
 import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
+import { injectorWithoutResetRate } from "../workarounds/stream-resets.ts";
 import { boundStreams } from "../workarounds/unserved-streams.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
@@ -67,9 +68,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   for (const methods of mounted) {
     mountService(server, methods, calls);
   }
-  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  const usual = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  const ofForwarders = injectorWithoutResetRate(server);
   const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session, if there is one yet, handles the error
+    const injector = gate.forwards?.(connection.remoteAddress ?? "") ? ofForwarders : usual;
     injector.injectConnection(connection);
   };
   const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);

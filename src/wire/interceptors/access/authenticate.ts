@@ -105,6 +105,7 @@ export function createGate(
     }
   };
   return {
+    forwards: trusts,
     admit(head) {
       const needed = readAccess(head.method);
       if (needed === Access.PUBLIC) {

@@ -7,14 +7,16 @@ const mostAtOnce = 2;
 
 interface Line {
   running: number;
-  readonly waiting: (() => void)[];
+  /** What lets those who wait begin, in the order in which they came. */
+  readonly waiting: Set<() => void>;
 }
 
 /**
  * Runs the reads of an account, or of a person who has none, two at a time, and the others after them in the order in which they
  * came, each in another turn of the event loop. Its rate admits hundreds at once, and the replies of SQLite's thread are
  * taken in as long as there are any: reads that began one behind the other would keep everybody else waiting. Operators' reads
- * run at once, and streams have bounds of their own. Comes after the interceptor that identifies the caller.
+ * run at once, and streams have bounds of their own. A read whose call ends while it waits leaves the line at once. Comes after
+ * the interceptor that identifies the caller.
  */
 export function takeReadsInTurn(): Interceptor {
   const lines = new Map<string, Line>();
@@ -24,25 +26,45 @@ export function takeReadsInTurn(): Interceptor {
   };
 
   async function inTurn<T>(owner: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    const line = lines.get(owner) ?? { running: 0, waiting: [] };
+    signal.throwIfAborted();
+    const line = lines.get(owner) ?? { running: 0, waiting: new Set() };
     lines.set(owner, line);
     if (line.running < mostAtOnce) {
       line.running++;
     } else {
-      await new Promise<void>((resolve) => line.waiting.push(resolve));
+      await turnIn(line, signal);
     }
     try {
       signal.throwIfAborted();
       return await run();
     } finally {
-      const following = line.waiting.shift();
+      const [following] = line.waiting;
       if (following !== undefined) {
+        line.waiting.delete(following);
         setImmediate(following); // in this one's place
       } else if (--line.running === 0) {
         lines.delete(owner);
       }
     }
   }
+}
+
+/** Waits in a line for a place. Throws the signal's reason once it aborts before one is free. */
+function turnIn({ waiting }: Line, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const begin = () => {
+      signal.removeEventListener("abort", leave);
+      resolve();
+    };
+    const leave = () => {
+      // One that was let begin has a place already, which it passes on.
+      if (waiting.delete(begin)) {
+        reject(signal.reason);
+      }
+    };
+    waiting.add(begin);
+    signal.addEventListener("abort", leave, { once: true });
+  });
 }
 
 /** Whose read a call is. Undefined: it is no read, or one of an operator or a stranger. */

@@ -13,6 +13,7 @@ import {
   connectDoor,
   empty,
   envelope,
+  gate,
   grpcDoor,
   openStream,
   readStatus,
@@ -106,4 +107,35 @@ test("a connection over which somebody's call runs is not cut for wrong keys of 
   }
   running.resolve();
   expect(await outcome).toBe("ok");
+});
+
+test("a trusted peer's connection is not cut for clients that leave, however many, and a stranger's is", async () => {
+  const callsOf = async (isTrusted: boolean) => {
+    const running = Promise.withResolvers<void>();
+    const service = new ScriptedService({
+      async *generate() {
+        yield* texts(["a"]);
+        await running.promise;
+      },
+    });
+    const { address } = await start(grpcDoor, {
+      services: [registration(InferenceService, service)],
+      gate: { ...gate, forwards: () => isTrusted },
+    });
+    const session = connectHttp2(`http://${address}`).on("error", () => {});
+    closing.push(() => session.destroy());
+    const stream = openStream(session, "stream", right);
+    const outcome = readStatus(stream);
+    stream.end(envelope(Buffer.alloc(0)));
+    await once(stream, "response");
+    for (let i = 0; i < 1500 && !session.destroyed; i++) {
+      const left = openStream(session, "unary", right);
+      await new Promise((next) => setImmediate(next));
+      left.close(constants.NGHTTP2_CANCEL);
+    }
+    running.resolve();
+    return outcome;
+  };
+  expect(await callsOf(true)).toBe("ok");
+  expect(await callsOf(false)).toMatch(/^closed/);
 });

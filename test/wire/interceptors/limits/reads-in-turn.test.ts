@@ -1,4 +1,4 @@
-import { Code, createClient, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
@@ -15,7 +15,7 @@ const caller = (accountId: string, personId?: string): Principal => ({
 });
 const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
-/** A service whose reads and changes end when they are told to, and who is running. */
+/** A service whose reads and changes end when they are told to, who began, and with what the server ended those that failed. */
 function start() {
   const running: { readonly name: string; end(): void }[] = [];
   const begun: string[] = [];
@@ -39,12 +39,18 @@ function start() {
       request.contextValues.set(principalKey, principal);
       return next(request);
     };
+  const ended: Code[] = [];
+  const hearFailures: Interceptor = (next) => (request) =>
+    next(request).catch((error) => {
+      ended.push(ConnectError.from(error).code);
+      throw error;
+    });
   const inTurn = takeReadsInTurn();
   const as = (principal: Principal) =>
-    createClient(AccountsService, createDirectTransport(services, [identify(principal), inTurn]));
+    createClient(AccountsService, createDirectTransport(services, [identify(principal), hearFailures, inTurn]));
   const end = (name: string) => running.find((one) => one.name === name)?.end();
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  return { as, begun, end, settled };
+  return { as, begun, ended, end, settled };
 }
 
 test("an account's reads run two at a time, in their order, and nobody else waits for them", async () => {
@@ -87,4 +93,30 @@ test("a read that fails gives its place to the next, and one whose caller has le
   end("last");
   await settled();
   await Promise.all([second, last]);
+});
+
+test("a read that waits ends with its call: when its caller leaves or its deadline passes, not when its turn comes", async () => {
+  const { as, begun, end, settled, ended } = start();
+  const mine = as(caller("a"));
+  const slow = ["1", "2"].map((accountId) => mine.getAccount({ accountId }));
+  const [gone, going] = [new AbortController(), new AbortController()];
+  const left = mine.getAccount({ accountId: "left" }, { signal: gone.signal });
+  const late = mine.getAccount({ accountId: "late" }, { timeoutMs: 5 });
+  const chosen = mine.getAccount({ accountId: "chosen" }, { signal: going.signal });
+  const last = mine.getAccount({ accountId: "last" });
+  gone.abort();
+  await expect(left).rejects.toMatchObject({ code: Code.Canceled });
+  await expect(late).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+  await settled();
+  expect(ended).toEqual([Code.Canceled, Code.DeadlineExceeded]);
+
+  end("1");
+  await slow[0];
+  going.abort(); // when the place is its own already
+  await expect(chosen).rejects.toMatchObject({ code: Code.Canceled });
+  await eventually("the last begins", () => begun.includes("last"));
+  expect(begun).toEqual(["1", "2", "last"]);
+  end("2");
+  end("last");
+  await Promise.all([...slow, last]);
 });
