@@ -35,7 +35,7 @@ export function createInterceptors(
     ),
     recordRefusals({ trail, trusts, clock, logger }),
     authenticate(gate),
-    takeReadsInTurn(),
+    takeReadsInTurn(clock),
     judgeStreams(gate, clock),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),

@@ -1,9 +1,12 @@
 import type { Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
+import type { Clock } from "#lib/time/clock.ts";
 import { isRead, toOwner } from "../access/call-rates.ts";
 import { principalKey } from "../access/principal.ts";
 
 /** The reads of one owner that run at a time. */
 const mostAtOnce = 2;
+/** Milliseconds after which a read waits for the database rather than taking turns: the next one begins beside it. */
+const longMs = 100;
 
 interface Line {
   running: number;
@@ -13,12 +16,12 @@ interface Line {
 
 /**
  * Runs the reads of an account, or of a person who has none, two at a time, and the others after them in the order in which they
- * came, each in another turn of the event loop. Its rate admits hundreds at once, and the replies of SQLite's thread are
+ * came, each in another turn of the event loop; one that takes long keeps nobody waiting. Its rate admits hundreds at once, and the replies of SQLite's thread are
  * taken in as long as there are any: reads that began one behind the other would keep everybody else waiting. Operators' reads
  * run at once, and streams have bounds of their own. A read whose call ends while it waits leaves the line at once. Comes after
  * the interceptor that identifies the caller.
  */
-export function takeReadsInTurn(): Interceptor {
+export function takeReadsInTurn(clock: Pick<Clock, "after">): Interceptor {
   const lines = new Map<string, Line>();
   return (next) => (request) => {
     const owner = readOwner(request);
@@ -34,17 +37,31 @@ export function takeReadsInTurn(): Interceptor {
     } else {
       await turnIn(line, signal);
     }
+    let hasPlace = true;
+    const leave = () => {
+      if (hasPlace) {
+        hasPlace = false;
+        passOn(owner, line);
+      }
+    };
+    const stop = clock.after(longMs, leave);
     try {
       signal.throwIfAborted();
       return await run();
     } finally {
-      const [following] = line.waiting;
-      if (following !== undefined) {
-        line.waiting.delete(following);
-        setImmediate(following); // in this one's place
-      } else if (--line.running === 0) {
-        lines.delete(owner);
-      }
+      stop();
+      leave();
+    }
+  }
+
+  /** Gives a place to the next in line. */
+  function passOn(owner: string, line: Line): void {
+    const [following] = line.waiting;
+    if (following !== undefined) {
+      line.waiting.delete(following);
+      setImmediate(following);
+    } else if (--line.running === 0) {
+      lines.delete(owner);
     }
   }
 }

@@ -7,6 +7,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { takeReadsInTurn } from "#src/wire/interceptors/limits/reads-in-turn.ts";
 import type { Principal } from "#src/wire/principal.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
 
 const caller = (accountId: string, personId?: string): Principal => ({
@@ -45,12 +46,13 @@ function start() {
       ended.push(ConnectError.from(error).code);
       throw error;
     });
-  const inTurn = takeReadsInTurn();
+  const clock = new ManualClock();
+  const inTurn = takeReadsInTurn(clock);
   const as = (principal: Principal) =>
     createClient(AccountsService, createDirectTransport(services, [identify(principal), hearFailures, inTurn]));
   const end = (name: string) => running.find((one) => one.name === name)?.end();
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  return { as, begun, ended, end, settled };
+  return { as, begun, clock, ended, end, settled };
 }
 
 test("an account's reads run two at a time, in their order, and nobody else waits for them", async () => {
@@ -119,4 +121,24 @@ test("a read that waits ends with its call: when its caller leaves or its deadli
   end("2");
   end("last");
   await Promise.all([...slow, last]);
+});
+
+test("reads that take long keep the account's others waiting for 100 ms, and their ends let nobody in twice", async () => {
+  const { as, begun, clock, end, settled } = start();
+  const mine = as(caller("a"));
+  const reads = ["slow", "slower", "1", "2", "3", "4", "5"].map((accountId) => mine.getAccount({ accountId }));
+  await settled();
+  expect(begun).toEqual(["slow", "slower"]);
+  clock.advance(100);
+  await eventually("the next two begin", () => begun.length === 4);
+  end("slow");
+  end("slower");
+  await Promise.all(reads.slice(0, 2));
+  await settled();
+  expect(begun).toEqual(["slow", "slower", "1", "2"]);
+  for (const name of ["1", "2", "3", "4", "5"]) {
+    await eventually(`${name} begins`, () => begun.includes(name));
+    end(name);
+  }
+  await Promise.all(reads);
 });
