@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import type { Transport } from "@connectrpc/connect";
+import type { ConnectError, Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
 import { Pace } from "#lib/door/counts/pace.ts";
 import { unwantedBytesPerSecond } from "#lib/door/drain.ts";
@@ -12,7 +12,7 @@ import type { Overload } from "#lib/overload/monitor.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
-import { healthPath } from "./http/exchange.ts";
+import { type Exchange, healthPath } from "./http/exchange.ts";
 import { mountSearchEngines } from "./http/feeds/search-engines.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
@@ -64,6 +64,8 @@ export interface Front {
   /** For an HTTP server. */
   readonly listener: RequestListener;
   readonly answerMalformed: AnswerMalformed;
+  /** Ends the running requests with this error, which their clients are told. */
+  end(reason: ConnectError): void;
 }
 
 /** Creates the front of all public surfaces. */
@@ -89,7 +91,8 @@ export function createFront(parts: Dependencies): Front {
   const refusals = createRefusalLog(core, parts.logger, clock);
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
-  app.use(openExchange(parts, bodyLimits));
+  const running = new Set<Exchange>();
+  app.use(openExchange(parts, bodyLimits, running));
   app.use(answerErrors(choose, refusals));
   app.use(drainRefused);
   app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
@@ -104,6 +107,11 @@ export function createFront(parts: Dependencies): Front {
       const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
       refusals.malformed(requestId, status, network);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
+    },
+    end(reason) {
+      for (const exchange of running) {
+        exchange.end(reason);
+      }
     },
   };
 }

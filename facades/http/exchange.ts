@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CallOptions } from "@connectrpc/connect";
+import type { CallOptions, ConnectError } from "@connectrpc/connect";
 import { drain } from "#lib/door/drain.ts";
 import { hasBody } from "#lib/door/head.ts";
 import { noteCounted } from "#lib/door/paced-response.ts";
@@ -35,13 +35,21 @@ export class Exchange {
   /** Whether the core knows that the surface refuses the request. */
   isRefusalRecorded = false;
   #address: string | undefined;
-  readonly #gone = new AbortController();
+  readonly #call = new AbortController();
+  #isGone = false;
   readonly #trace: ExchangeTrace | undefined;
   #isStream = false;
   /** The state of the caller's rate limits, once the core has reported it. */
   #rateLimit: RateLimitState | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyLimits: BodyLimits) {
+  /** It is among `running` until its response closes. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    runtime: Runtime,
+    bodyLimits: BodyLimits,
+    running: Set<Exchange>,
+  ) {
     this.request = request;
     this.response = response;
     this.runtime = runtime;
@@ -49,19 +57,22 @@ export class Exchange {
     this.requestId = newRequestId(runtime.random);
     this.#trace = request.url === healthPath ? undefined : runtime.trace?.(request);
     runtime.observer.opened();
+    running.add(this);
     response.once("close", () => {
+      running.delete(this);
       const status = response.headersSent ? response.statusCode : undefined;
       runtime.observer.closed(status, this.#isStream);
       this.#trace?.end(this.requestId, this.route, status);
       if (!response.writableFinished) {
-        this.#gone.abort();
+        this.#isGone = true;
+        this.#call.abort();
       }
     });
   }
 
   /** Whether the client left before it had the complete response. */
   get isGone(): boolean {
-    return this.#gone.signal.aborted;
+    return this.#isGone;
   }
 
   /** The address from which the request came. Undefined: the client has left. */
@@ -81,9 +92,14 @@ export class Exchange {
     const headers = callHeaders(this.request, this.address, this.keyHeader, this.surface);
     return {
       headers: Object.assign(headers, { [requestIdHeader]: this.requestId }, this.#trace?.headers),
-      signal: this.#gone.signal,
+      signal: this.#call.signal,
       onHeader: this.noteRateLimit,
     };
+  }
+
+  /** Ends its calls to the core with this error, which the client is told. */
+  end(reason: ConnectError): void {
+    this.#call.abort(reason);
   }
 
   /** Reads the state of the caller's rate limits from the core's metadata, for the response's headers. */

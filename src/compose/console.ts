@@ -26,7 +26,7 @@ interface Dependencies {
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
-  readonly front: Front & { readonly address: string };
+  readonly front: Omit<Front, "end"> & { readonly address: string };
   readonly lifecycle: Lifecycle;
   readonly doors: Doors;
   readonly logger: Logger;

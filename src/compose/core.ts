@@ -46,6 +46,7 @@ export async function composeCore(
   const availability = running("the counts of requests", composeAvailability(foundation));
   const mail = running("mail", await composeMail(foundation));
   const money = running("the ledger", await composeMoney(foundation));
+  const { observe } = running("the record of requests", recordRequests(foundation, money.store));
   const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running(
     "access",
@@ -63,7 +64,6 @@ export async function composeCore(
   const payments = running("payments", await composePayments(foundation, money, paymentsLookMs));
   const parts = [serving, access, payments, events, money, fleetPart, overview];
   const services = parts.flatMap((part) => part.services);
-  const { observe } = running("the record of requests", recordRequests(foundation, money.store));
   const intercepted = createInterceptors(foundation, access, overload, money, services, [
     availability.observe,
     observe,

@@ -1,5 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { startHttpServer } from "#lib/door/http-server.ts";
+import { failure } from "#lib/errors/failure.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { inNetworks } from "#lib/net/networks.ts";
@@ -13,6 +15,7 @@ import { openTls } from "#src/config/tls/tls.ts";
 import { httpMetrics } from "#src/telemetry/metrics/http-metrics.ts";
 import { traceExchanges } from "#src/telemetry/traces/exchanges.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
+import { patienceMs } from "#src/wire/grpc/server/listening-server.ts";
 import { createTlsCredentials } from "#src/wire/grpc/workarounds/tls-server-name.ts";
 import { createFront, type Front } from "../../facades/front.ts";
 import { clientAddress } from "../../facades/http/request/client-address.ts";
@@ -71,7 +74,7 @@ export async function facade(options: FacadeOptions): Promise<void> {
 }
 
 /** The running public surfaces. */
-export interface RunningFront extends Front {
+export interface RunningFront extends Omit<Front, "end"> {
   /** host:port. */
   readonly address: string;
 }
@@ -91,7 +94,7 @@ export async function startFront(
   const isTrustedProxy = listen.trusted_proxies.length === 0 ? undefined : inNetworks(listen.trusted_proxies);
   const door = doors.make("public", { limits: connectionLimits(http), isTrustedProxy });
   const observer = { ...httpMetrics(registry), refused: door.refused };
-  const { listener, answerMalformed } = createFront({
+  const { listener, answerMalformed, end } = createFront({
     transport,
     overload,
     intake,
@@ -120,6 +123,10 @@ export async function startFront(
     watchesAnswers: true,
     reusePort: listen.reuse_port,
   });
-  lifecycle.onStop("the public surfaces", (graceMs) => server.close(graceMs));
+  lifecycle.onStop("the public surfaces", async (graceMs) => {
+    const grace = setTimeout(() => end(failure(Reason.SHUTTING_DOWN, "The service is shutting down.")), graceMs);
+    await server.close(graceMs + patienceMs);
+    clearTimeout(grace);
+  });
   return { listener, answerMalformed, address: server.address };
 }

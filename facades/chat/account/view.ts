@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/prot
 import type {
   Generation,
   GenerationData,
+  GenerationError,
   GetCreditsResponse,
   GetGenerationResponse,
   GetKeyResponse,
@@ -78,7 +79,7 @@ export async function readCredits(core: CoreClients, exchange: Exchange): Promis
 }
 
 /**
- * What became of a request: the receipt of its first run, or why it was refused. Throws RECEIPT_NOT_FOUND where neither
+ * What became of a request: the receipt of its first run, with why it failed, or why it was refused. Throws RECEIPT_NOT_FOUND where neither
  * tells. The receipt is listed first: a call that finds none would be a refused request itself.
  */
 export async function readGeneration(
@@ -90,12 +91,12 @@ export async function readGeneration(
   const { callOptions } = exchange;
   const { receipts } = await core.metering.listReceipts({ requestId }, callOptions);
   const first = receipts.at(-1);
+  const isOver = first !== undefined && first.status !== ReceiptStatus.FAILED;
+  const refused = isOver ? undefined : await findRefused(core, exchange, requestId);
   if (first !== undefined) {
-    return toResponse({ case: "answered", value: toGeneration(first) });
+    const error = refused && toError(refused);
+    return toResponse({ case: "answered", value: { ...toGeneration(first), ...(error && { error }) } });
   }
-  const outcome = RequestOutcome.REFUSED;
-  const { requests } = await core.metering.listRequests({ requestId, outcome, pageSize: 1 }, callOptions);
-  const [refused] = requests;
   if (refused !== undefined) {
     return toResponse({ case: "refused", value: toRefused(refused) });
   }
@@ -110,19 +111,31 @@ function toResponse(form: GenerationData["form"]): GetGenerationResponse {
   };
 }
 
-function toRefused({ requestId, model, reason, httpStatus, at }: Request): RefusedGeneration {
-  const { what, advice } = findReasonText(reason) ?? reasonTexts[Reason.UNSPECIFIED];
+/** Why a request was refused or failed. Undefined: neither, or that is not recorded. */
+async function findRefused(core: CoreClients, { callOptions }: Exchange, requestId: string) {
+  const outcome = RequestOutcome.REFUSED;
+  const { requests } = await core.metering.listRequests({ requestId, outcome, pageSize: 1 }, callOptions);
+  return requests[0];
+}
+
+function toRefused(request: Request): RefusedGeneration {
+  const { requestId, model, at } = request;
   return {
     $typeName: "tollgate.chat.v1.RefusedGeneration",
     id: requestId,
     createdAt: at === undefined ? "" : rfc3339(at),
     model,
-    error: {
-      $typeName: "tollgate.chat.v1.GenerationError",
-      reason,
-      message: `${what} ${advice}`,
-      status: httpStatus,
-    },
+    error: toError(request),
+  };
+}
+
+function toError({ reason, httpStatus }: Request): GenerationError {
+  const { what, advice } = findReasonText(reason) ?? reasonTexts[Reason.UNSPECIFIED];
+  return {
+    $typeName: "tollgate.chat.v1.GenerationError",
+    reason,
+    message: `${what} ${advice}`,
+    status: httpStatus,
   };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { Account } from "#src/storage/entities/account.ts";
 import { copyMoment } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
@@ -24,6 +25,7 @@ export async function restore(from: string, config: string | undefined, io: Io):
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await copyFile(from, draft); // opening it brings its schema up to date, which the backup itself is kept from
   try {
+    requireWhole(draft, from);
     return await using(await openStorage(`sqlite:${draft}`), async (source) =>
       using(await openStorage(url), async (target) => {
         await whileTelling("copying", "rows", io, (report) => copyMoment(source, target, report));
@@ -52,6 +54,21 @@ async function requireDatabase(path: string): Promise<void> {
   throw new Error(`${path} is no backup: tollgate backup writes a file of SQLite`);
 }
 
+/** Throws unless every page of a copy of a backup is as it was written. */
+function requireWhole(draft: string, from: string): void {
+  const database = new DatabaseSync(draft);
+  try {
+    if (database.prepare("pragma quick_check(1)").get()?.quick_check === "ok") {
+      return;
+    }
+  } catch {
+    // it ends too early, or its first page is damaged
+  } finally {
+    database.close();
+  }
+  throw new Error(`${from} is damaged or cut off: restore another backup`);
+}
+
 async function restoreFile(from: string, file: string, dataDir: string): Promise<DocumentRow> {
   for (const there of [file, join(dataDir, "cores")]) {
     if (existsSync(there)) {
@@ -64,6 +81,7 @@ async function restoreFile(from: string, file: string, dataDir: string): Promise
   await copyFile(from, draft);
   await chmod(draft, 0o600);
   try {
+    requireWhole(draft, from);
     const accounts = await using(await openStorage(`sqlite:${draft}`), countAccounts);
     await rename(draft, file);
     return { restored: file, accounts };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Command } from "commander";
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
@@ -16,6 +17,9 @@ export function addVerify(program: Command, io: Io): void {
 /** A line of sums. Throws a Misfit that names the first line that does not fit. */
 export async function verify(path: string): Promise<string> {
   keepYoungSpaceSmall(); // nothing survives but what is loaded by now
+  if (!existsSync(path)) {
+    throw new Error(`there is no file ${path}`);
+  }
   const file = await open(path);
   const check = new StatementCheck();
   let line = 0;

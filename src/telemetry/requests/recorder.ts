@@ -26,16 +26,19 @@ const mostInGroup = 200;
 const pauseMs = 250;
 /** More than wait are dropped. */
 const mostWaiting = 2000;
+/** A group that the store refuses so often, for ten minutes where it says so at once, is dropped. */
+const mostTries = 2400;
 /** Old ones leave even while nothing is refused. */
 const idleLooks = 2400;
 const dayMs = 86_400_000;
 
-/** Records refused requests: in groups, off their way, and dropped rather than waited for. */
+/** Records refused requests: in groups and off their way. Few wait for a store that is away, and nobody waits for them. */
 export class RequestRecorder {
   readonly #parts: Dependencies;
   readonly #sampling: Sampling;
   #waiting: RefusedRequest[] = [];
   #idle = 0;
+  #tries = 0;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
@@ -56,29 +59,48 @@ export class RequestRecorder {
 
   /** Writes from now on. Returns the function that writes what waits and ends it. */
   start(): () => Promise<void> {
-    const { clock, logger } = this.#parts;
-    const stop = repeat(clock, pauseMs, logger, "record refused requests", () => this.write());
+    const { clock, logger, dropped } = this.#parts;
+    const stop = repeat(clock, pauseMs, logger, "record refused requests", async () => {
+      await this.write();
+    });
     return async () => {
       stop();
       this.#sampling.close();
       while (this.#waiting.length > 0) {
-        await this.write();
+        if (!(await this.write())) {
+          dropped("store", this.#waiting.splice(0).length);
+        }
       }
     };
   }
 
-  /** Writes one group. What the store does not take is dropped. */
-  async write(): Promise<void> {
+  /** Writes one group. Returns whether the store took it: if not, it waits again. */
+  async write(): Promise<boolean> {
     const group = this.#waiting.splice(0, mostInGroup);
     if (group.length === 0 && this.#idle++ % idleLooks !== 0) {
-      return;
+      return true;
     }
-    const { store, keepDays, most, dropped, clock } = this.#parts;
+    const { store, keepDays, most, clock } = this.#parts;
     try {
       await store.recordRequests(group, { before: clock.now() - keepDays * dayMs, most });
+      this.#tries = 0;
+      return true;
     } catch {
-      dropped("store", group.length); // whoever is up at night has the database's own alarm
+      this.#keep(group); // whoever is up at night has the database's own alarm
+      return false;
     }
+  }
+
+  /** Has a group wait that the store did not take, as far as there is room. */
+  #keep(group: readonly RefusedRequest[]): void {
+    this.#tries += 1;
+    const isHopeless = this.#tries >= mostTries;
+    const kept = isHopeless ? [] : group.slice(0, mostWaiting - this.#waiting.length);
+    if (isHopeless) {
+      this.#tries = 0;
+    }
+    this.#waiting.unshift(...kept);
+    this.#parts.dropped("store", group.length - kept.length);
   }
 
   #add(request: RefusedRequest): void {

@@ -99,8 +99,8 @@ class CallLife implements CallSignal {
   #end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener("abort", this.#giveUp);
+    this.#controller?.abort(this.reason); // first, so that a handler that is stopped knows why
     this.#listener?.();
-    this.#controller?.abort(this.reason);
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { databases, dialects, emptyDatabases } from "../../money/databases.ts";
@@ -32,6 +32,11 @@ async function start(site: Site): Promise<Tollgate> {
   const service = await startTollgate(site, "serve", "--config", await site.configure(freePorts));
   running.push(service);
   return service;
+}
+
+async function startAndEnd(site: Site): Promise<void> {
+  await start(site);
+  await running.pop()?.stop();
 }
 
 async function ask(service: Tollgate, key: string): Promise<number> {
@@ -109,3 +114,23 @@ test("a data directory that is not empty is left as it is", async () => {
   ]);
   expect(existsSync(join(site.folder, "data", "tollgate.db"))).toBe(false);
 });
+
+test.each(dialects)(
+  "a backup that is damaged or cut off is told by name, and leaves nothing behind (%s)",
+  async (dialect) => {
+    const source = await makeSite("sqlite", newDatabase);
+    await startAndEnd(source);
+    const whole = join(source.folder, "backup.db");
+    expect((await runHere(["backup", whole], source.env)).code).toBe(0);
+    const bytes = await readFile(whole);
+    const broken = join(source.folder, "broken.db");
+    const target = await makeSite(dialect, emptyDatabase);
+    for (const damaged of [bytes.subarray(0, bytes.length / 2), Buffer.from(bytes).fill(0xff, bytes.length / 2)]) {
+      await writeFile(broken, damaged);
+      const { code, notes } = await runHere(["restore", broken], target.env);
+      expect([code, notes]).toEqual([1, `tollgate: ${broken} is damaged or cut off: restore another backup`]);
+    }
+    expect((await runHere(["restore", whole], target.env)).code).toBe(0);
+  },
+  60_000,
+);

@@ -24,6 +24,21 @@ afterAll(async () => {
   await view[Symbol.asyncDispose]();
 });
 
+test("an answer that failed midway has its cost and the reason why, once that is recorded", async () => {
+  const openai = new OpenAI({ baseURL: `${view.service.url}/v1`, apiKey: view.service.key, maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: "[[sim:cut=5]] Hello" }];
+  const failed = await openai.chat.completions.create({ model: models.plain, messages }).catch((error) => error);
+  expect(failed.status).toBe(502);
+  const data = await eventually("the reason", async () => {
+    const { json } = await view.get(`/v1/generation?id=${failed.requestID}`);
+    return (json.data as { error?: object } | undefined)?.error && json.data;
+  });
+  expect(data).toMatchObject({
+    ...{ id: failed.requestID, finish_reason: "error", total_cost: expect.any(Number) },
+    error: { reason: "ENGINE_FAILED", status: 502, message: expect.stringMatching(/inference server failed/) },
+  });
+});
+
 /** An exact amount in USD as text, without trailing zeros. */
 const decimal = (pico: bigint) => formatUsd(pico).replace(/\.?0+$/, "");
 

@@ -124,12 +124,67 @@ test("a flood of ten seconds by as many callers as there are keeps a bounded num
   expect(written.length + dropped.sampled + dropped.full).toBe(flood);
 });
 
-test("what the database does not take is counted and not kept", async () => {
-  const { recorder, dropped, written } = open(() => Promise.reject(new Error("away")));
+test("what a database that is away does not take waits in its order, and is written when it is back", async () => {
+  let isAway = true;
+  const { recorder, dropped, written } = open(() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve()));
   recorder.observe(call());
   await recorder.write();
+  recorder.observe(call({ requestId: "req_2" }));
   await recorder.write();
-  expect([dropped.store, written]).toEqual([1, []]);
+  isAway = false;
+  await recorder.write();
+  expect(written.map(({ requestId }) => requestId)).toEqual(["req_1", "req_2"]);
+  expect(dropped.store).toBe(0);
+});
+
+test("while the database is away, a bounded number waits and the others are counted", async () => {
+  const { recorder, dropped, written } = open(() => Promise.reject(new Error("away")));
+  for (let at = 0; at < 2300; at++) {
+    recorder.observe(call({ caller: { account: `a${at}`, address: "" } }));
+    await recorder.write();
+  }
+  expect([dropped, written]).toEqual([{ sampled: 0, full: 300, store: 0 }, []]);
+});
+
+test("what comes while the database refuses a group leaves no room for all of it: the rest is counted", async () => {
+  const { recorder, dropped } = open(async () => {
+    observe(2000);
+    throw new Error("away");
+  });
+  const observe = (count: number) => {
+    for (let at = 0; at < count; at++) {
+      recorder.observe(call({ caller: { account: `a${at}`, address: "" } }));
+    }
+  };
+  observe(200);
+  await recorder.write();
+  expect(dropped.store).toBe(200);
+});
+
+test("a group that the database refuses for ten minutes is counted, and the next one is written", async () => {
+  const { recorder, dropped, written } = open(async ([first]) => {
+    if (first?.requestId === "req_1") {
+      throw new Error("refused");
+    }
+  });
+  recorder.observe(call());
+  for (let tries = 0; tries < 2400; tries++) {
+    expect(dropped.store).toBe(0);
+    await recorder.write();
+  }
+  recorder.observe(call({ requestId: "req_2" }));
+  await recorder.write();
+  expect([dropped.store, written.map(({ requestId }) => requestId)]).toEqual([1, ["req_2"]]);
+});
+
+test("a process that ends does not wait for a database that is away", async () => {
+  const { recorder, dropped } = open(() => Promise.reject(new Error("away")));
+  const stop = recorder.start();
+  for (let at = 0; at < 300; at++) {
+    recorder.observe(call({ caller: { account: `a${at}`, address: "" } }));
+  }
+  await stop();
+  expect(dropped.store).toBe(300);
 });
 
 test("what waits when the process ends is written", async () => {

@@ -361,7 +361,7 @@ export declare type RefusedGeneration = Message<"tollgate.chat.v1.RefusedGenerat
 export declare const RefusedGenerationSchema: GenMessage<RefusedGeneration>;
 
 /**
- * Why a request was refused.
+ * Why a request was refused or failed.
  *
  * @generated from message tollgate.chat.v1.GenerationError
  */
@@ -525,6 +525,13 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
    * @generated from field: optional string labels = 18;
    */
   labels?: string | undefined;
+
+  /**
+   * Why it failed midway. Absent: it did not, or that is not recorded.
+   *
+   * @generated from field: tollgate.chat.v1.GenerationError error = 19;
+   */
+  error?: GenerationError | undefined;
 };
 
 /**

@@ -429,7 +429,7 @@ export enum ReceiptStatus {
   CANCELLED = 2,
 
   /**
-   * The engine failed midway. Its count until then was billed.
+   * The engine failed midway, or the process shut down. Its count until then was billed.
    *
    * @generated from enum value: RECEIPT_STATUS_FAILED = 3;
    */

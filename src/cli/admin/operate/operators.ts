@@ -1,6 +1,8 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
+import { validate as isUuid } from "uuid";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { readAll } from "#lib/rpc/pages.ts";
 import type { Io } from "../../shared/io.ts";
@@ -36,17 +38,29 @@ export function addOperators(program: Command, io: Io): void {
   });
   addQuestion<[], object>(group, "list", io, {
     description: "list operators, revoked ones included",
-    ask: async (core) =>
-      (
-        await readAll(
-          (page) => client(core).listOperators(page),
-          ({ operators }) => operators,
-        )
-      ).map(operatorDocument),
+    ask: async (core) => (await listAll(core)).map(operatorDocument),
   });
   addQuestion<[string], object>(group, "revoke <operator>", io, {
     description: "end an operator's token, everywhere within 10 seconds",
-    ask: async (core, _, operatorId) =>
-      operatorDocument(required((await client(core).revokeOperator({ operatorId })).operator)),
+    ask: async (core, _, operator) => {
+      const operatorId = isUuid(operator) ? operator : await findId(core, operator);
+      return operatorDocument(required((await client(core).revokeOperator({ operatorId })).operator));
+    },
   });
+}
+
+function listAll(core: Transport): Promise<Operator[]> {
+  return readAll(
+    (page) => createClient(OperatorsService, core).listOperators(page),
+    ({ operators }) => operators,
+  );
+}
+
+/** Of those with one name at most one is not revoked. */
+async function findId(core: Transport, name: string): Promise<string> {
+  const found = (await listAll(core)).find((one) => one.name === name && one.revokedAt === undefined);
+  if (found === undefined) {
+    throw new Error(`there is no operator ${name} with a token`);
+  }
+  return found.id;
 }

@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { toWiredClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -82,7 +83,9 @@ export async function* generation(
   } finally {
     if (open) {
       const read = isSent && signal.aborted ? { inputTokens: leastInput(request.prompt), outputTokens: 0 } : undefined;
-      await settleEarly(planned, deps, { status: "cancelled", usage, started, notes, read });
+      const isCutOff = readDetail(signal.reason)?.reason === Reason.SHUTTING_DOWN;
+      const status = isCutOff ? "failed" : "cancelled";
+      await settleEarly(planned, deps, { status, usage, started, notes, read });
     }
   }
 }

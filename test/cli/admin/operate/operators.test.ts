@@ -57,6 +57,20 @@ test("an operator is made, listed and revoked; a token is shown once and ends at
   expect((await by(undefined, "operators", "revoke", "0190b4a0-0000-7000-8000-000000000000")).code).toBe(1);
 });
 
+test("an operator is revoked by name, of several of that name the one who is left", async () => {
+  for (const _ of [1, 2]) {
+    const { id } = await json(undefined, "operators", "create", "--name", "Cy", "--role", "reader");
+    expect(await json(undefined, "operators", "revoke", "Cy")).toMatchObject({
+      id,
+      revoked_at: expect.stringMatching(iso),
+    });
+  }
+  for (const gone of ["Cy", "nobody"]) {
+    const { code, notes } = await by(undefined, "operators", "revoke", gone);
+    expect([code, notes]).toEqual([1, `tollgate: there is no operator ${gone} with a token`]);
+  }
+});
+
 test("a reader sees and changes nothing; billing moves money and keys, not prices, servers or operators", async () => {
   const token = async (role: string): Promise<string> =>
     (await json(undefined, "operators", "create", "--name", role, "--role", role)).token;
