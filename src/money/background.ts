@@ -74,12 +74,18 @@ export function startBackground(parts: Dependencies): () => void {
   ];
   if (storage.dialect === "postgresql") {
     const daysLease = new WorkLease({ storage, clock, random, name: "days" });
-    const makeDays = async () => {
-      const ahead = await parts.store.makeDays(clock.now(), () => daysLease.hold());
+    const tellDays = async (isMine: () => Promise<boolean>) => {
+      const ahead = await parts.store.makeDays(clock.now(), isMine);
       if (ahead !== undefined) {
         observer.daysAhead(ahead);
       }
     };
+    /** What cannot be made is told to be missing. */
+    const makeDays = () =>
+      tellDays(() => daysLease.hold()).catch(async (error: unknown) => {
+        await tellDays(async () => false);
+        throw error;
+      });
     jobs.push(
       repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()),
       repeat(clock, daysMs, logger, "make the tables of the days to come", makeDays, firstCountMs),

@@ -14,14 +14,19 @@ export type LogFormat = "json" | "pretty";
 const gathering = { ms: 100, length: 8 * 1024 };
 /** The most bytes of lines that wait for a slow reader of the log. Further lines are lost. */
 const maxWaiting = 16 * 1024 * 1024;
+/** What an error has to tell is in fields that JSON leaves out. pino reads them of `err` alone. */
+const serializers = { error: pino.stdSerializers.err };
 
 /** The process's log, on standard output. TOLLGATE_LOG_LEVEL sets its level; unset: info. */
 export function createLogger(format: LogFormat): Logger {
   const level = process.env.TOLLGATE_LOG_LEVEL ?? "info";
   if (format === "json") {
-    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, gatheringOutput());
+    return pino({ level, base: null, serializers, timestamp: pino.stdTimeFunctions.isoTime }, gatheringOutput());
   }
-  return pino({ level, base: null }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }));
+  return pino(
+    { level, base: null, serializers },
+    pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }),
+  );
 }
 
 function gatheringOutput(): GatheredLines {

@@ -107,8 +107,12 @@ export class Retention {
   /** While the clocks disagree no further day leaves: its charges could not be made any more when they come. */
   async #workOff(): Promise<void> {
     while (await this.#isMine()) {
-      await this.#removeArchived();
-      const day = this.#parts.clock.agrees ? await this.#findDue() : undefined;
+      let day: number | undefined;
+      try {
+        await this.#removeArchived();
+      } finally {
+        day = this.#parts.clock.agrees ? await this.#findDue() : undefined; // what cannot leave is told to be late
+      }
       if (day === undefined) {
         return;
       }

@@ -45,9 +45,10 @@ export async function openServer(url: string, { connectMs, answerMs }: Patience,
     },
   });
   await orm.connect().catch((error: unknown) => {
-    throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`, {
-      cause: error,
-    });
+    const reason = toReason(error);
+    const isWhole = reason.startsWith("PostgreSQL: "); // another history, told with what to do
+    const message = `PostgreSQL: ${reason}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`;
+    throw new Error(isWhole ? reason : message, { cause: error });
   });
   if (pool === undefined) {
     throw new Error("the driver made no connection pool");

@@ -6,11 +6,11 @@ import { expect, test } from "@jest/globals";
 const logger = JSON.stringify(new URL("../../../src/compose/process/logger.ts", import.meta.url).href);
 
 /** A program that logs, as the arguments of Node.js. */
-const program = (body: string) => [
+const program = (body: string, format = "json") => [
   "--disable-warning=ExperimentalWarning",
   "--input-type=module",
   "--eval",
-  `import { createLogger } from ${logger}; const log = createLogger("json"); ${body}`,
+  `import { createLogger } from ${logger}; const log = createLogger("${format}"); ${body}`,
 ];
 
 test.each(["process.exit(3)", "", "throw new Error('end')"])("nothing is lost at the end: %s", async (end) => {
@@ -29,5 +29,18 @@ test("a line of a quiet process comes without others", async () => {
     }
   } finally {
     child.kill("SIGKILL");
+  }
+});
+
+test.each(["json", "pretty"])("an error is logged with its reason, and a reason as it is: %s", async (format) => {
+  const body = `const error = new Error("the disk is full", { cause: new Error("no space left") });
+    log.error({ error }, "tried"); log.error({ err: error }, "tried"); log.warn({ error: "no answer" }, "sent")`;
+  const { stdout } = await promisify(execFile)(process.execPath, program(body, format));
+  expect(stdout.match(/the disk is full: no space left/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(stdout).toMatch(/"?error"?: ?"no answer"/);
+  if (format === "json") {
+    const [first, second] = stdout.split("\n").map((line) => line && JSON.parse(line));
+    expect(first.error).toMatchObject({ type: "Error", message: "the disk is full: no space left" });
+    expect(second.err).toEqual(first.error);
   }
 });

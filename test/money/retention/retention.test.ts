@@ -152,6 +152,19 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   }, 60_000);
 
+  test("while what was archived cannot be removed, the day after it is told to be late", async () => {
+    const { storage, midnight, clock, looks, retention, close } = await live(dialect);
+    const time = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => 0, agrees: true };
+    const store = { removeReceipts: () => Promise.reject(new Error("something keeps the table")) };
+    for (const daysLate of [0, 2, 3]) {
+      const later = { ...time, now: () => midnight + daysLate * dayMs + 3_600_000 };
+      await expect(retention({ store, clock: later }).work()).rejects.toThrow("something keeps the table");
+      expect(looks.at(-1)).toEqual([midnight, daysLate * dayMs]);
+    }
+    await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
   test("two cores at once archive a day once; the proof finds one that has not all receipts, and a cost that was taken for one", async () => {
     const { storage, clock, noted, directory, retention, close } = await live(dialect);
     const works = await Promise.allSettled([retention().work(), retention().work()]);

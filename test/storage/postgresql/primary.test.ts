@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client, type PoolClient } from "pg";
 import { checkStorage } from "#src/cli/check/findings/storage.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
+import { History } from "#src/storage/postgresql/history.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
@@ -152,4 +156,18 @@ test("servers of which none takes writes are told, each with its reason", async 
     status: "wrong",
     message: expect.stringContaining("none of the servers takes writes"),
   });
+});
+
+test("a server that the process has outlived is told once, with the advice that fits", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-history-"));
+  const file = join(folder, "database-history.json");
+  const [{ system } = {}] = await standby.ask("select system_identifier::text as system from pg_control_system()");
+  writeFileSync(file, JSON.stringify({ system, timeline: 99 }));
+  const url = `postgresql://postgres:password@127.0.0.1:${standby.port}/postgres`;
+  const refused = await refusal(openStorage(url, undefined, undefined, { history: new History(file) }));
+  expect(String(refused)).toMatch(
+    /^Error: PostgreSQL: this database is on timeline 2, .* remove \S*, which names the timeline, and restart the core$/,
+  );
+  expect(isUnreachable(refused)).toBe(true);
+  rmSync(folder, { recursive: true });
 });
