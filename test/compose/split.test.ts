@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { Agent, request } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
 import type { Simulator } from "../../simulator/server.ts";
+import { pause } from "../support/pause.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // One process, or core and facade apart: a client must not be able to tell.
@@ -181,7 +181,7 @@ test("clients of a facade that leave, however many, end nobody else's answer", a
   const leave = async () => {
     const call = request(`${facade.url}/v1/chat/completions`, { method: "POST", headers, agent });
     call.on("error", () => {}).end(stalled);
-    await sleep(15);
+    await pause(15, "a client leaves while its request is under way");
     call.destroy();
   };
   for (let i = 0; i < 1600 && !isOver; i += 16) {

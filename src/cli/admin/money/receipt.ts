@@ -6,7 +6,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { readAll } from "#lib/rpc/pages.ts";
-import { count, moment } from "../../shared/arguments.ts";
+import { count, moment, requestId as toRequestId } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { addQuestion } from "../ask-core.ts";
 import { receiptDocument, wholeReceiptDocument } from "../output/metering-documents.ts";
@@ -28,8 +28,9 @@ export function addReceipt(program: Command, io: Io): void {
       "show what a request cost, which credits paid and what was held for it; REQUEST is the x-request-id of its response or the id in its answer",
     options: (command) =>
       command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
-    ask: async (core, { account = "" }, requestId) => {
+    ask: async (core, { account = "" }, pasted) => {
       const client = createClient(MeteringService, core);
+      const requestId = toRequestId(pasted);
       const asked = client.getReceipt({ requestId, accountId: account });
       const { receipt, furtherRuns } = await asked.catch((error: unknown) => {
         throw readDetail(error)?.reason === Reason.RECEIPT_NOT_FOUND ? leadOn(error, requestId) : error;
@@ -56,7 +57,7 @@ export function addReceipts(program: Command, io: Io): void {
       command
         .option("--key <key>", "only this key")
         .option("--model <model>", "only this model")
-        .option("--request <request>", "only this request")
+        .option("--request <request>", "only this request", toRequestId)
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
         .option("--limit <n>", "the most receipts", count, 100),

@@ -15,11 +15,11 @@ interface Line {
 }
 
 /**
- * Runs the reads of an account, or of a person who has none, two at a time, and the others after them in the order in which they
- * came, each in another turn of the event loop; one that takes long keeps nobody waiting. Its rate admits hundreds at once, and the replies of SQLite's thread are
- * taken in as long as there are any: reads that began one behind the other would keep everybody else waiting. Operators' reads
- * run at once, and streams have bounds of their own. A read whose call ends while it waits leaves the line at once. Comes after
- * the interceptor that identifies the caller.
+ * Runs the reads of an account, or of a person who has none, two at a time, and the others after them in the order in which
+ * they came, each in another turn of the event loop. Its rate admits hundreds at once, and the replies of SQLite's thread are
+ * taken in as long as there are any: reads that began one behind the other would keep everybody else waiting. One that takes
+ * long keeps no other waiting, and one whose call ends while it waits leaves the line at once. Operators' reads run at once,
+ * and streams have bounds of their own. Comes after the interceptor that identifies the caller.
  */
 export function takeReadsInTurn(clock: Pick<Clock, "after">): Interceptor {
   const lines = new Map<string, Line>();
