@@ -86,7 +86,8 @@ test.each([
   expect(await call.outcome).toBe("ok");
 });
 
-test("a connection over which somebody's call runs is not cut for wrong keys of others", async () => {
+/** A connection of strangers or of a trusted peer, over which a call runs until it is told to end. */
+async function openWithRunningCall(isTrusted: boolean) {
   const running = Promise.withResolvers<void>();
   const service = new ScriptedService({
     async *generate() {
@@ -95,47 +96,38 @@ test("a connection over which somebody's call runs is not cut for wrong keys of 
       yield* texts(["b"]);
     },
   });
-  const { address } = await start(grpcDoor, { services: [registration(InferenceService, service)] });
+  const { address } = await start(grpcDoor, {
+    services: [registration(InferenceService, service)],
+    gate: { ...gate, forwards: () => isTrusted },
+  });
   const session = connectHttp2(`http://${address}`).on("error", () => {});
   closing.push(() => session.destroy());
   const stream = openStream(session, "stream", right);
   const outcome = readStatus(stream);
   stream.end(envelope(Buffer.alloc(0)));
   await once(stream, "response");
+  return { session, outcome, end: running.resolve };
+}
+
+test("a connection over which somebody's call runs is not cut for wrong keys of others", async () => {
+  const { session, outcome, end } = await openWithRunningCall(false);
   for (let i = 0; i < 300; i++) {
     expect(await readStatus(openStream(session, "unary", wrong))).toBe("unauthenticated");
   }
-  running.resolve();
+  end();
   expect(await outcome).toBe("ok");
 });
 
-test("a trusted peer's connection is not cut for clients that leave, however many, and a stranger's is", async () => {
-  const callsOf = async (isTrusted: boolean) => {
-    const running = Promise.withResolvers<void>();
-    const service = new ScriptedService({
-      async *generate() {
-        yield* texts(["a"]);
-        await running.promise;
-      },
-    });
-    const { address } = await start(grpcDoor, {
-      services: [registration(InferenceService, service)],
-      gate: { ...gate, forwards: () => isTrusted },
-    });
-    const session = connectHttp2(`http://${address}`).on("error", () => {});
-    closing.push(() => session.destroy());
-    const stream = openStream(session, "stream", right);
-    const outcome = readStatus(stream);
-    stream.end(envelope(Buffer.alloc(0)));
-    await once(stream, "response");
-    for (let i = 0; i < 1500 && !session.destroyed; i++) {
-      const left = openStream(session, "unary", right);
-      await new Promise((next) => setImmediate(next));
-      left.close(constants.NGHTTP2_CANCEL);
-    }
-    running.resolve();
-    return outcome;
-  };
-  expect(await callsOf(true)).toBe("ok");
-  expect(await callsOf(false)).toMatch(/^closed/);
+test.each([
+  ["a trusted peer's connection is not cut for clients that leave, however many", true, /^ok$/],
+  ["a stranger's connection is cut for as many calls that end early", false, /^closed/],
+])("%s", async (_, isTrusted, expected) => {
+  const { session, outcome, end } = await openWithRunningCall(isTrusted);
+  for (let i = 0; i < 1500 && !session.destroyed; i++) {
+    const left = openStream(session, "unary", right);
+    await new Promise((next) => setImmediate(next));
+    left.close(constants.NGHTTP2_CANCEL);
+  }
+  end();
+  expect(await outcome).toMatch(expected);
 });
