@@ -13,7 +13,7 @@ import { Withdrawals } from "./returns/withdrawals.ts";
 import { Sweep } from "./sweep.ts";
 
 /** All that buys credit and pays it back. */
-export function createCheckout(deps: Dependencies, lease: Pick<WorkLease, "hold">) {
+export function createCheckout(deps: Dependencies, lease: Pick<WorkLease, "hold" | "release">) {
   const customers = new Customers(deps);
   const payments = new Payments(deps);
   const withdrawals = new Withdrawals(deps);

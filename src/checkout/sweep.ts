@@ -39,19 +39,24 @@ export interface Swept {
 export class Sweep {
   readonly #deps: Dependencies;
   readonly #swept: Swept;
-  readonly #lease: Pick<WorkLease, "hold">;
+  readonly #lease: Pick<WorkLease, "hold" | "release">;
   #hasAskedAll = false;
 
-  constructor(deps: Dependencies, swept: Swept, lease: Pick<WorkLease, "hold">) {
+  constructor(deps: Dependencies, swept: Swept, lease: Pick<WorkLease, "hold" | "release">) {
     this.#deps = deps;
     this.#swept = swept;
     this.#lease = lease;
   }
 
-  /** Returns the function that ends it. `pauseMs`: between two looks. */
-  start(pauseMs = everyMs): () => void {
+  /** Returns the function that ends it, and lets another core take over at once. `pauseMs`: between two looks. */
+  start(pauseMs = everyMs): () => Promise<void> {
     const { clock, logger } = this.#deps;
-    return repeat(clock, pauseMs, logger, "ask the payment provider", () => this.run(), Math.min(firstMs, pauseMs));
+    const first = Math.min(firstMs, pauseMs);
+    const stop = repeat(clock, pauseMs, logger, "ask the payment provider", () => this.run(), first);
+    return async () => {
+      stop();
+      await this.#lease.release();
+    };
   }
 
   /** Looks once. */

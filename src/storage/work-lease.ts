@@ -26,6 +26,8 @@ export class WorkLease {
   readonly #holder: string;
   #heldAt = Number.NEGATIVE_INFINITY;
   #seen: Seen | undefined;
+  /** The last question to the store. */
+  #asking: Promise<unknown> = Promise.resolve();
 
   constructor(parts: { storage: Storage; clock: Clock; random: Random; name: string }) {
     this.#storage = parts.storage;
@@ -40,9 +42,17 @@ export class WorkLease {
     if (asked - this.#heldAt < renewMs) {
       return true;
     }
+    const taking = this.#take(asked);
+    this.#asking = taking.catch(() => {});
+    const held = await taking;
+    this.#heldAt = held ? asked : Number.NEGATIVE_INFINITY;
+    return held;
+  }
+
+  #take(asked: number): Promise<boolean> {
     const now = new Date(this.#clock.now());
     const until = new Date(now.getTime() + leaseMs);
-    const held = await inTransaction(this.#storage, async (em) => {
+    return inTransaction(this.#storage, async (em) => {
       const lease = { name: this.#name, holder: this.#holder, until };
       await em.upsert(Row, { ...lease, until: new Date(0) }, { onConflictAction: "ignore" });
       const free = [{ holder: this.#holder }, { until: { $lt: now } }, ...this.#ended(asked)];
@@ -51,8 +61,6 @@ export class WorkLease {
       this.#see(isMine ? null : await em.findOne(Row, { name: this.#name }), asked);
       return isMine;
     });
-    this.#heldAt = held ? asked : Number.NEGATIVE_INFINITY;
-    return held;
   }
 
   /** The renewal that was the last one for the length of a lease. */
@@ -72,6 +80,7 @@ export class WorkLease {
 
   /** Lets another core take over at once. */
   async release(): Promise<void> {
+    await this.#asking; // what it takes would come after this
     this.#heldAt = Number.NEGATIVE_INFINITY;
     const own = { name: this.#name, holder: this.#holder };
     await inTransaction(this.#storage, (em) => em.nativeUpdate(Row, own, { until: new Date(0) }));

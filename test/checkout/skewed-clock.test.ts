@@ -77,7 +77,7 @@ describe.each(dialects)("%s", (dialect) => {
     return {
       crossings,
       checkouts: new Checkouts(deps, customers),
-      sweep: new Sweep(deps, swept, { hold: async () => true }),
+      sweep: new Sweep(deps, swept, { hold: async () => true, release: none }),
     };
   }
 

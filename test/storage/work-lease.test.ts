@@ -65,6 +65,13 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await first.hold()).toBe(true);
   });
 
+  test("a core that ends while it takes the work lets another have it at once", async () => {
+    const { core } = await open();
+    const [first, second] = [await core(), await core()];
+    await Promise.all([first.hold(), first.release()]);
+    expect(await second.hold()).toBe(true);
+  });
+
   test("a lease that was taken while the clock was an hour ahead ends 15 seconds after its core's last word", async () => {
     const { core, advance, turn } = await open();
     await turn(hourMs);

@@ -68,7 +68,7 @@ export class Core {
         random: dice,
         logger: history.logger(this.name, process),
       },
-      { hold: async () => true }, // every core sweeps: the worst that a lease may let happen
+      { hold: async () => true, release: async () => {} }, // every core sweeps: the worst that a lease may let happen
     );
     checkout.sweep.start();
     return checkout;

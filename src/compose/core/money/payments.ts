@@ -66,7 +66,7 @@ export async function composePayments(
     },
     returnUrl: consoleUrl(config),
   });
-  let stop = () => {};
+  let stop = async () => {};
   return {
     services: [registration(PaymentsService, service)],
     giveBack:
@@ -80,9 +80,7 @@ export async function composePayments(
       accounts = createClient(AccountsService, createDirectTransport(services, [asOperator, ...interceptors]));
       stop = provider === undefined ? stop : checkout.sweep.start(lookMs);
     },
-    async stop() {
-      stop();
-    },
+    stop: () => stop(),
   };
 }
 
