@@ -82,6 +82,27 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await get(other)).toMatchObject({ chargedPicoUsd: usd(10) });
   }, 60_000);
 
+  test("a charge under way that is too small answers its crossing, also when auto top-up is set again meanwhile", async () => {
+    const accountId = await customer();
+    Object.assign(stripe.faults, { silent: Number.POSITIVE_INFINITY, path: "/v1/payment_intents", hides: true });
+    stripe.events.faults.lose = true; // an event would tell what the answers did not
+    await set(accountId, 40, 10);
+    await eventually("its charge is under way", async () => (await get(accountId))?.chargedPicoUsd === usd(10));
+    await set(accountId, 41, 10);
+    await shop.stop();
+    stripe.faults.silent = 0;
+    stripe.events.faults.lose = false;
+    shop = await openShop(url, stripe); // it asks about everything that is open
+    connectEvents(stripe, shop);
+    await hasBalance(shop, accountId, usd(35));
+    const other = await customer();
+    await set(other, 30, 10);
+    await hasBalance(shop, other, usd(35)); // so the watch has looked at both again
+    expect(await get(accountId)).toMatchObject({ chargedPicoUsd: usd(10), notBefore: expect.anything() });
+    await set(accountId, 41, 10);
+    await hasBalance(shop, accountId, usd(45)); // nothing is under way: it begins anew
+  }, 60_000);
+
   test("a lost answer and lost events charge once", async () => {
     stripe.events.faults.lose = false;
     const accountId = await customer();

@@ -50,7 +50,9 @@ export class AutoTopUps {
     await inTransaction(this.#deps.storage, async (em) => {
       const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
       const wish = amount === 0 ? { state: "off" as const } : { state: "on" as const, below, amount, monthly };
-      const anew = { ...wish, declines: 0, notBefore: null };
+      // A charge under way answers its crossing by the new wish, too: else a second one followed it at once.
+      const notBefore = row?.charging ? row.notBefore : null;
+      const anew = { ...wish, declines: 0, notBefore };
       if (row !== null) {
         await em.nativeUpdate(AutoTopUp, { accountId }, anew);
       } else if (amount > 0) {
