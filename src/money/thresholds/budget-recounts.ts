@@ -3,6 +3,7 @@ import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { toWindowRequest, windowAt } from "../model/budget-window.ts";
 import type { BudgetStore } from "../model/store/budget.ts";
+import type { CountedWindow } from "../model/store/tally.ts";
 import type { AccountFailures } from "./account-failures.ts";
 import type { SpentWindow } from "./spent-windows.ts";
 
@@ -25,13 +26,21 @@ export class BudgetRecounts {
     this.#parts = parts;
   }
 
-  /** Counts anew the windows that may have charges outside of their slices. Notes the accounts where that fails. */
-  async run(windows: readonly SpentWindow[], failures: AccountFailures): Promise<void> {
+  /**
+   * Counts anew the windows that may have charges outside of their slices. Notes the accounts where that fails. Returns what
+   * was counted.
+   */
+  async run(windows: readonly SpentWindow[], failures: AccountFailures): Promise<CountedWindow[]> {
     const { store, callIn } = this.#parts;
+    const counted: CountedWindow[] = [];
     const changed = new Set<string>();
     for (const { key, budgetId, window } of await this.#findDoubtful(windows)) {
       await failures.of([key.accountId], async () => {
-        if (await store.recountBudget(toWindowRequest(budgetId, window))) {
+        const found = await store.recountBudget(toWindowRequest(budgetId, window));
+        if (found !== undefined) {
+          counted.push({ budgetId, windowName: window.name, outside: found.outside });
+        }
+        if (found?.isChanged) {
           changed.add(key.accountId);
         }
       });
@@ -40,6 +49,7 @@ export class BudgetRecounts {
       // Cores may have leased money that has turned out to be spent.
       await failures.of([accountId], () => callIn(accountId));
     }
+    return counted;
   }
 
   /**

@@ -6,7 +6,7 @@ import { Account } from "#src/storage/entities/account.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
-import type { TallyStore, UnseenTally } from "../model/store/tally.ts";
+import type { CountedWindow, TallyStore, UnseenTally } from "../model/store/tally.ts";
 import { AccountFailures } from "./account-failures.ts";
 import type { BalanceEvents } from "./balance-events.ts";
 import type { BudgetEvents } from "./budget-events.ts";
@@ -65,10 +65,10 @@ export class SpendingWatch {
       const unseen = await store.unseenTallies(atOnce + left);
       const tallies = unseen.filter(({ accountId }) => !failures.has(accountId));
       if (tallies.length > 0) {
-        await this.#lookAt(tallies, failures);
+        const counted = await this.#lookAt(tallies, failures);
         const isOver = ({ hour }: UnseenTally) => hour * hourMs < clock.now() - patienceMs;
         const seen = tallies.filter((tally) => !failures.has(tally.accountId) || isOver(tally));
-        await store.markSeen(seen);
+        await store.markSeen(seen, counted);
         left += tallies.length - seen.length;
       }
       if (tallies.length < atOnce) {
@@ -78,16 +78,18 @@ export class SpendingWatch {
     failures.rethrow();
   }
 
-  /** Looks at tallies. What fails for one account stops nothing for the others. */
-  async #lookAt(tallies: readonly UnseenTally[], failures: AccountFailures): Promise<void> {
+  /** Looks at tallies. What fails for one account stops nothing for the others. Returns the sums that were counted anew. */
+  async #lookAt(tallies: readonly UnseenTally[], failures: AccountFailures): Promise<CountedWindow[]> {
     const { budgets, recounts, findWindows } = this.#parts;
     const accountIds = [...new Set(tallies.map(({ accountId }) => accountId))];
     const charged = tallies.map(({ keyId, hour, unbudgeted }) => ({ keyId, at: hour * hourMs, unbudgeted }));
     const windows = await findWindows(charged);
     // First, so that a failing announcement keeps no charge out of its budget.
-    await failures.of(accountIds, () => recounts.run(windows, failures));
+    const counted: CountedWindow[] = [];
+    await failures.of(accountIds, async () => counted.push(...(await recounts.run(windows, failures))));
     await failures.of(accountIds, () => this.#judgeBalances(accountIds, failures));
     await failures.of(accountIds, () => budgets.judge(windows, failures));
+    return counted;
   }
 
   async #judgeBalances(accountIds: readonly string[], failures: AccountFailures): Promise<void> {

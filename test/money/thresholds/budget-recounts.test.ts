@@ -170,6 +170,34 @@ describe.each(dialects)("%s", (dialect) => {
     await prove(watched);
   });
 
+  if (dialect === "postgresql") {
+    test("a count that a failover loses before its look is noted is made again by the next look", async () => {
+      const { watched, accountId, keyId } = await openKey();
+      const other = await watched.account({ paid: 10 * usd });
+      const { clock, keys, look, watch, store, storage, spend } = watched;
+      const late = await hold(watched, accountId, keyId, 400);
+      await keys.update(keyId, { budgetPicoUsd: limit });
+      const first = await hold(watched, accountId, keyId, 200);
+      await clock.until(first.settle(output(200), "completed"));
+      await clock.until(late.settle(output(400), "completed"));
+      await spend(other, 10);
+      const failing = {
+        unseenTallies: (most: number) => store.unseenTallies(most),
+        async markSeen(...seen: Parameters<typeof store.markSeen>) {
+          const lose = "update budget set spent = spent - spent_outside_slices, spent_outside_slices = 0";
+          await storage.orm.em.fork().execute(lose);
+          await store.markSeen(...seen);
+        },
+      };
+      await clock.until(watch(failing).look());
+      expect(await clock.until(store.unseenTallies(9))).toMatchObject([{ accountId }]);
+      await clock.until(look());
+      expect((await hold(watched, accountId, keyId, 1000)).outputTokens).toBe(400);
+      expect(await clock.until(store.unseenTallies(9))).toEqual([]);
+      await prove(watched);
+    });
+  }
+
   test("the proof finds a budget that charges of its keys are missing in", async () => {
     const { watched, accountId, keyId } = await openKey();
     const { clock, keys, store, storage } = watched;

@@ -182,6 +182,15 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     isShort: true,
   },
   {
+    name: "a count that a failover has lost is ticked off",
+    file: "store/postgresql/tallies.ts",
+    find: "counted.map(({ outside }) => String(outside)),",
+    replace: "counted.map(() => null),",
+    breaks: "a failover that loses the count keeps its mark",
+    tests: ["thresholds/budget-recounts"],
+    worlds: [], // the failover has to come within the milliseconds between the two
+  },
+  {
     name: "requests from before a limit are not counted",
     file: "thresholds/budget-recounts.ts",
     find: "        unbudgeted ||\n",

@@ -185,8 +185,19 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
       .map((row) => ({ ...row, unbudgeted: row.unbudgeted === 1 })),
 
   "mark tallies as seen"(tables, columns) {
-    const [cores, hours, accounts, keys, models, requests] = columns as (string | number)[][];
+    const [cores, hours, accounts, keys, models, requests, budgets, windows, sums] = columns as (string | number)[][];
+    const lost = (budgets ?? []).flatMap((id, at) =>
+      tables
+        .all<{ account: string }>(
+          "select account_id as account from budget where id = ? and window_name = ? and spent_outside_slices <> ?",
+          ...[String(id), String(windows?.[at]), Number(sums?.[at])],
+        )
+        .map(({ account }) => account),
+    );
     for (const [at, core] of (cores ?? []).entries()) {
+      if (lost.includes(String(accounts?.[at]))) {
+        continue;
+      }
       const key = [core, hours?.[at], accounts?.[at], keys?.[at], models?.[at], requests?.[at]] as string[];
       tables.run(
         `update usage_tally set seen = true

@@ -68,6 +68,14 @@ export interface BudgetSpending {
   readonly spent: bigint;
 }
 
+/** What the charges in a window outside of its slices sum up to. */
+export interface Recount {
+  /** In pico-USD. May be more than a limit can be. */
+  readonly outside: bigint;
+  /** Whether the window had another sum before. */
+  readonly isChanged: boolean;
+}
+
 /** Leases parts of budgets, and takes them back. */
 export interface BudgetStore {
   /** This core's open slices of budgets, in the order of ids. An empty page: there are no more. */
@@ -81,8 +89,8 @@ export interface BudgetStore {
   /** The spending of a budget's keys in a window, as far as the store has it. */
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending>;
   /**
-   * Counts anew what a budget's keys were charged in a window outside of its slices, if the window has been leased
-   * under the current limit. Returns whether the count has changed.
+   * Counts anew what a budget's keys were charged in a window outside of its slices, if the window has been leased.
+   * Undefined: it was not, and is counted at its next lease.
    */
-  recountBudget(window: BudgetWindowRequest): Promise<boolean>;
+  recountBudget(window: BudgetWindowRequest): Promise<Recount | undefined>;
 }

@@ -9,6 +9,7 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  Recount,
   SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
@@ -17,7 +18,7 @@ import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
 import type { RecordBounds, RefusedRequest } from "../../model/store/request.ts";
-import type { UnseenTally } from "../../model/store/tally.ts";
+import type { CountedWindow, UnseenTally } from "../../model/store/tally.ts";
 import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../model/store/wallet.ts";
 import { Announcements } from "./announcements.ts";
 import { ChargeWriter, isViolation } from "./charge-writer.ts";
@@ -163,7 +164,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#budgets.spending(window);
   }
 
-  recountBudget(window: BudgetWindowRequest): Promise<boolean> {
+  recountBudget(window: BudgetWindowRequest): Promise<Recount | undefined> {
     return this.#budgets.recount(window);
   }
 
@@ -171,8 +172,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#tallies.unseen(limit);
   }
 
-  markSeen(tallies: readonly UnseenTally[]): Promise<void> {
-    return this.#tallies.markSeen(tallies);
+  markSeen(tallies: readonly UnseenTally[], counted?: readonly CountedWindow[]): Promise<void> {
+    return this.#tallies.markSeen(tallies, counted);
   }
 
   foldTallies(before: number): Promise<number> {

@@ -1,4 +1,4 @@
-import type { UnseenTally } from "../../model/store/tally.ts";
+import type { CountedWindow, UnseenTally } from "../../model/store/tally.ts";
 import { foldable, foldInto } from "../rollups.ts";
 import { addToSpans } from "../spans.ts";
 import type { Executor, Statement } from "./executor.ts";
@@ -28,8 +28,9 @@ const unseenSql: Statement = {
 };
 
 /**
- * $1 to $5 the key columns of tallies, $6 their requests when they were read. Waits for no lock, so it cannot deadlock
- * with a settlement: a tally that is being written is unseen again in a moment.
+ * $1 to $5 the key columns of tallies, $6 their requests when they were read; $7 budgets, $8 their windows, $9 the sums that were
+ * counted there. Waits for no lock, so it cannot deadlock with a settlement: a tally that is being written is unseen again in a
+ * moment.
  */
 const markSeenSql: Statement = {
   name: "mark tallies as seen",
@@ -39,6 +40,10 @@ const markSeenSql: Statement = {
     join unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[], $5::text[], $6::bigint[])
       as read(core_id, hour, account_id, key_id, model, requests)
       using (core_id, hour, account_id, key_id, model, requests)
+    where not exists (
+      select from budget join unnest($7::uuid[], $8::text[], $9::bigint[]) as counted(id, window_name, outside)
+        using (id, window_name)
+      where budget.account_id = usage_tally.account_id and spent_outside_slices <> outside)
     for update of usage_tally skip locked)
   update usage_tally set seen = true from mine where usage_tally.ctid = mine.place`,
 };
@@ -56,10 +61,12 @@ export class Tallies {
     return rows.map((row) => ({ ...row, requests: Number(row.requests) }));
   }
 
-  async markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+  async markSeen(tallies: readonly UnseenTally[], counted: readonly CountedWindow[] = []): Promise<void> {
     const column = <Name extends keyof UnseenTally>(name: Name) => tallies.map((tally) => tally[name]);
     await this.#executor.query(markSeenSql, [
       ...[column("coreId"), column("hour"), column("accountId"), column("keyId"), column("model"), column("requests")],
+      ...[counted.map(({ budgetId }) => budgetId), counted.map(({ windowName }) => windowName)],
+      counted.map(({ outside }) => String(outside)),
     ]);
   }
 

@@ -7,6 +7,7 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  Recount,
   SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
@@ -126,7 +127,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.#budgets.spending(window);
   }
 
-  recountBudget(window: BudgetWindowRequest): Promise<boolean> {
+  recountBudget(window: BudgetWindowRequest): Promise<Recount | undefined> {
     return this.#budgets.recount(window);
   }
 

@@ -78,6 +78,7 @@ export class Tallies {
     return this.#executor.plain(({ all }) => all<UnseenTally>(unseen, [limit]).map(toUnseen));
   }
 
+  /** A file does not go back while a core has it open: what was counted in a look is there. */
   markSeen(tallies: readonly UnseenTally[]): Promise<void> {
     return this.#executor.transaction(({ run }) => {
       for (const { coreId, hour, accountId, keyId, model, requests } of tallies) {

@@ -4,6 +4,7 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  Recount,
   SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
@@ -120,18 +121,19 @@ export class Budgets {
     return { spent: BigInt(row?.spent ?? 0) };
   }
 
-  recount({ budgetId, windowName, windowStart, windowEnd }: BudgetWindowRequest): Promise<boolean> {
+  recount({ budgetId, windowName, windowStart, windowEnd }: BudgetWindowRequest): Promise<Recount | undefined> {
     return this.#executor.transaction(async (query) => {
       const [before] = await query<{ leased_under: string; spent_outside_slices: string }>(lockCounted, [
         budgetId,
         windowName,
       ]);
       if (before === undefined) {
-        return false;
+        return undefined;
       }
       const values = [budgetId, windowName, windowStart, before.leased_under, windowEnd ?? endless];
       const [after] = await query<BudgetRow>(recountBudget, values);
-      return after?.spent_outside_slices !== before.spent_outside_slices;
+      const outside = BigInt(after?.spent_outside_slices ?? 0);
+      return { outside, isChanged: outside !== BigInt(before.spent_outside_slices) };
     });
   }
 

@@ -6,6 +6,7 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  Recount,
   SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
@@ -189,11 +190,15 @@ export class Budgets {
     return this.#executor.plain(({ get }) => ({ spent: BigInt(get<{ spent: string }>(spending, values)?.spent ?? 0) }));
   }
 
-  recount(request: BudgetWindowRequest): Promise<boolean> {
+  recount(request: BudgetWindowRequest): Promise<Recount | undefined> {
     return this.#executor.transaction((run) => {
       const { budgetId, windowName } = request;
       const before = run.get<{ leasedUnder: PicoUsd; outside: string }>(countedRow, [budgetId, windowName]);
-      return before !== undefined && countOutsideSlices(run, request, before.leasedUnder) !== before.outside;
+      if (before === undefined) {
+        return undefined;
+      }
+      const outside = countOutsideSlices(run, request, before.leasedUnder) ?? "0";
+      return { outside: BigInt(outside), isChanged: outside !== before.outside };
     });
   }
 }
