@@ -1,3 +1,4 @@
+import type { RunningHold } from "#src/money/ledger/hold.ts";
 import type { BudgetPart } from "#src/money/model/core-ledger.ts";
 import type { Life } from "../cores/machine.ts";
 import type { World } from "../world.ts";
@@ -74,10 +75,14 @@ export class BudgetSliceJudge {
     return new Map(slices.map(({ id, unspent }) => [id, unspent]));
   }
 
-  /** Whether a part was leased under a limit that requests of this core knew last. They may have come together. */
-  #hasLimit({ process }: Life, { budgetId, limit }: BudgetPart): boolean {
+  /**
+   * Whether a part was leased under a limit that requests of this core knew last, which may have come together. Those let in on
+   * another window of the budget, as while a clock was a day ahead, have another part.
+   */
+  #hasLimit({ process }: Life, part: BudgetPart): boolean {
+    const { budgetId, limit } = part;
     const mine = this.#world.traffic.runs.filter((run) => run.process === process && run.budget?.id === budgetId);
-    const last = mine.findLast(({ hold }) => hold !== undefined);
+    const last = mine.findLast(({ hold }) => (hold as RunningHold | undefined)?.budget === part);
     const since = last?.askedAt ?? Number.POSITIVE_INFINITY;
     return last === undefined || mine.some((run) => run.budget?.limit === limit && (run.answeredAt ?? since) >= since);
   }
