@@ -116,7 +116,8 @@ const faultyPart = 0.7;
 const healthyMs = 60_000;
 /** Milliseconds after which money leased by dead cores is available again. */
 const recoverMs = 40_000;
-const healMs = 150_000;
+/** Whoever ends with the traffic has its money given back by then, and what that lets others owe is paid within a minute more. */
+const healMs = healthyMs + recoverMs + 65_000;
 const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
