@@ -1,4 +1,5 @@
 import type { Client } from "@connectrpc/connect";
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
@@ -17,6 +18,8 @@ export type Accounts = Pick<
 export interface Dependencies {
   readonly storage: Storage;
   readonly accounts: Accounts;
+  /** Whether the ledger has the movement of a reference, as a transaction sees it. */
+  readonly isBooked: (em: SqlEntityManager, reference: string) => Promise<boolean>;
   /** Undefined: events are believed, and nothing can be asked. */
   readonly provider: Provider | undefined;
   readonly announce: Announce;

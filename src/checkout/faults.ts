@@ -1,7 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Provider } from "./provider.ts";
 import { RefusedByProvider } from "./provider.ts";
 
@@ -35,6 +37,20 @@ export async function askFor<T>(ask: () => Promise<T>): Promise<T> {
       {},
       error,
     );
+  }
+}
+
+/**
+ * Call it in the transaction that notes that the ledger has a movement. Throws LEDGER_UNAVAILABLE, so that the movement is made
+ * again, when a failover into the past has lost it since it was made.
+ */
+export async function demandBooked(
+  { isBooked }: Pick<Dependencies, "isBooked">,
+  em: SqlEntityManager,
+  reference: string,
+): Promise<void> {
+  if (!(await isBooked(em, reference))) {
+    throw failure(Reason.LEDGER_UNAVAILABLE, `The database has lost the movement ${reference}: it is made again.`);
   }
 }
 
