@@ -1,11 +1,11 @@
 import type { Client } from "@connectrpc/connect";
-import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import type { IsBooked } from "./faults.ts";
 import type { Provider } from "./provider.ts";
 
 /** All that buying credit knows of money: the accounts service, called as the operator. */
@@ -18,8 +18,7 @@ export type Accounts = Pick<
 export interface Dependencies {
   readonly storage: Storage;
   readonly accounts: Accounts;
-  /** Whether the ledger has the movement of a reference, as a transaction sees it. */
-  readonly isBooked: (em: SqlEntityManager, reference: string) => Promise<boolean>;
+  readonly isBooked: IsBooked;
   /** Undefined: events are believed, and nothing can be asked. */
   readonly provider: Provider | undefined;
   readonly announce: Announce;

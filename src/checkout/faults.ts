@@ -3,7 +3,6 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { Provider } from "./provider.ts";
 import { RefusedByProvider } from "./provider.ts";
 
@@ -40,12 +39,15 @@ export async function askFor<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Whether the ledger has the movement of a reference, as a transaction sees it. */
+export type IsBooked = (em: SqlEntityManager, reference: string) => Promise<boolean>;
+
 /**
  * Call it in the transaction that notes that the ledger has a movement. Throws LEDGER_UNAVAILABLE, so that the movement is made
  * again, when a failover into the past has lost it since it was made.
  */
 export async function demandBooked(
-  { isBooked }: Pick<Dependencies, "isBooked">,
+  { isBooked }: { readonly isBooked: IsBooked },
   em: SqlEntityManager,
   reference: string,
 ): Promise<void> {
