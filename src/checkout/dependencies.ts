@@ -5,6 +5,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import type { IsBooked } from "./faults.ts";
 import type { Provider } from "./provider.ts";
 
 /** All that buying credit knows of money: the accounts service, called as the operator. */
@@ -17,6 +18,7 @@ export type Accounts = Pick<
 export interface Dependencies {
   readonly storage: Storage;
   readonly accounts: Accounts;
+  readonly isBooked: IsBooked;
   /** Undefined: events are believed, and nothing can be asked. */
   readonly provider: Provider | undefined;
   readonly announce: Announce;

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
@@ -35,6 +36,23 @@ export async function askFor<T>(ask: () => Promise<T>): Promise<T> {
       {},
       error,
     );
+  }
+}
+
+/** Whether the ledger has the movement of a reference, as a transaction sees it. */
+export type IsBooked = (em: SqlEntityManager, reference: string) => Promise<boolean>;
+
+/**
+ * Call it in the transaction that notes that the ledger has a movement. Throws LEDGER_UNAVAILABLE, so that the movement is made
+ * again, when a failover into the past has lost it since it was made.
+ */
+export async function demandBooked(
+  { isBooked }: { readonly isBooked: IsBooked },
+  em: SqlEntityManager,
+  reference: string,
+): Promise<void> {
+  if (!(await isBooked(em, reference))) {
+    throw failure(Reason.LEDGER_UNAVAILABLE, `The database has lost the movement ${reference}: it is made again.`);
   }
 }
 

@@ -8,7 +8,7 @@ import { Member } from "#src/storage/entities/people/member.ts";
 import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { finalReason, textOf } from "./faults.ts";
+import { demandBooked, finalReason, textOf } from "./faults.ts";
 import type { Found, ProviderEvent } from "./provider.ts";
 
 /** What became of a payment. See `PaymentOutcome` of the contract. */
@@ -151,6 +151,7 @@ export class Payments {
     const facts = { amount, charged, reference, state: "credited" as const, problem: null, askAt: null };
     const note = () =>
       inTransaction(storage, async (em) => {
+        await demandBooked(this.#deps, em, reference);
         if (row === undefined) {
           const made = { id: random.uuid(), accountId, origin: "elsewhere" as const, cause: reference };
           await em.insert(ProviderPayment, {
@@ -167,7 +168,8 @@ export class Payments {
           await em.nativeUpdate(AutoTopUp, { accountId, charging: row.id }, { charging: null, declines: 0 });
         }
       });
-    const find = async () => (await storage.orm.em.fork().findOne(ProviderPayment, { reference })) ?? undefined;
+    const noted = { reference, state: "credited" as const };
+    const find = async () => (await storage.orm.em.fork().findOne(ProviderPayment, noted)) ?? undefined;
     // Another core may have noted it meanwhile.
     return note().then(
       () => storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference }),

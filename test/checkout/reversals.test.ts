@@ -42,26 +42,39 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await till.toldFailures()).toMatchObject([{ accountId, data: { amount_usd: "25.00", reference } }]);
   }, 60_000);
 
-  test("a checkout that is paid after its account was closed is told as refused, is in no balance, and goes back at Stripe", async () => {
-    const accountId = await till.shop.account();
-    const { url: page, checkoutId } = await till.shop.payments.createCheckout({
-      ...{ accountId, amountPicoUsd: usd(25), requestId: "late" },
-    });
-    await till.shop.accounts.closeAccount({ accountId, requestId: "close" });
-    await press(page, "paid");
-    const events = async () => (await till.shop.payments.listPaymentEvents({})).paymentEvents;
-    const told = await eventually("both events are told", async () => {
-      const found = await events();
-      return found.length === 2 ? found : undefined;
-    });
-    const refused = { accountId, outcome: PaymentOutcome.REFUSED, detail: expect.stringContaining("was closed") };
-    expect(told).toMatchObject([refused, refused]);
-    const problem = expect.stringContaining("was closed");
-    expect(await till.shop.payments.getCheckout({ checkoutId })).toMatchObject({ state: CheckoutState.PAID, problem });
-    till.stripe.bank.refund([...till.stripe.state.intents.keys()][0] ?? "", undefined);
-    await eventually("the refund is told", async () => (await events()).length > 2);
-    expect(await till.shop.balance(accountId)).toBe(0n);
-  }, 60_000);
+  test.each([
+    ["closed", false],
+    ["closed, and frozen since", true],
+  ])(
+    "a checkout that is paid after its account was %s is told as refused, is in no balance, and goes back at Stripe",
+    async (_, isFrozen) => {
+      const accountId = await till.shop.account();
+      const { url: page, checkoutId } = await till.shop.payments.createCheckout({
+        ...{ accountId, amountPicoUsd: usd(25), requestId: "late" },
+      });
+      await till.shop.accounts.closeAccount({ accountId, requestId: "close" });
+      if (isFrozen) {
+        await till.shop.accounts.freezeAccount({ accountId, reason: "A payment of this account is disputed." });
+      }
+      await press(page, "paid");
+      const events = async () => (await till.shop.payments.listPaymentEvents({})).paymentEvents;
+      const told = await eventually("both events are told", async () => {
+        const found = await events();
+        return found.length === 2 ? found : undefined;
+      });
+      const refused = { accountId, outcome: PaymentOutcome.REFUSED, detail: expect.stringContaining("was closed") };
+      expect(told).toMatchObject([refused, refused]);
+      const problem = expect.stringContaining("was closed");
+      expect(await till.shop.payments.getCheckout({ checkoutId })).toMatchObject({
+        state: CheckoutState.PAID,
+        problem,
+      });
+      till.stripe.bank.refund([...till.stripe.state.intents.keys()][0] ?? "", undefined);
+      await eventually("the refund is told", async () => (await events()).length > 2);
+      expect(await till.shop.balance(accountId)).toBe(0n);
+    },
+    60_000,
+  );
 
   test("a dispute takes the money out, freezes the account once and tells the operator; won, it comes back", async () => {
     const accountId = await till.shop.account();

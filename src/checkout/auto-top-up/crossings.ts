@@ -7,7 +7,7 @@ import type { Customers } from "../customers.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { demandProvider, finalReason } from "../faults.ts";
 import type { Payments } from "../payments.ts";
-import { chargedThisMonth } from "./settings.ts";
+import { answeredMs, chargedThisMonth } from "./settings.ts";
 
 /** Accounts looked at in one go. */
 const atOnce = 500;
@@ -16,8 +16,6 @@ const carryOnMs = 60_000;
 /** After a decline the card rests for a day, and after three in a row for good. */
 const restMs = 86_400_000;
 const mostDeclines = 3;
-/** Nobody expects a card to be charged twice in a minute: a charge that is too small rests for an hour. */
-const answeredMs = 3_600_000;
 /** Milliseconds until an account over a payment limit is looked at again. */
 const overLimitMs = 3_600_000;
 
@@ -109,7 +107,7 @@ export class Crossings {
     }
   }
 
-  /** Takes a crossing. Undefined: another core has taken it, or the month's bound is reached. */
+  /** Takes a crossing. Undefined: another core has taken it, it is none any more, or the month's bound is reached. */
   async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<ProviderPayment | undefined> {
     const { storage, clock, random } = this.#deps;
     const id = random.uuid();
@@ -118,6 +116,9 @@ export class Crossings {
       const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
       if (row === null || row.crossing !== crossing || row.charging !== null || row.state !== "on") {
         return undefined;
+      }
+      if (balance >= BigInt(row.below)) {
+        return undefined; // the bound was lowered since
       }
       const charged = await chargedThisMonth(em, accountId, now);
       if (charged + BigInt(row.amount) > BigInt(row.monthly)) {

@@ -8,6 +8,9 @@ import { demandCents } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { demandProvider } from "../faults.ts";
 
+/** Nobody expects a card to be charged twice in a minute: a charge that is too small rests for an hour. */
+export const answeredMs = 3_600_000;
+
 /** When the saved card is to be charged, in pico-USD. */
 export interface Wish {
   readonly below: number;
@@ -50,15 +53,18 @@ export class AutoTopUps {
     await inTransaction(this.#deps.storage, async (em) => {
       const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
       const wish = amount === 0 ? { state: "off" as const } : { state: "on" as const, below, amount, monthly };
-      // A charge under way answers its crossing by the new wish, too: else a second one followed it at once.
-      const notBefore = row?.charging ? row.notBefore : null;
-      const anew = { ...wish, declines: 0, notBefore };
+      const anew = { ...wish, declines: 0, notBefore: row?.charging ? this.#restOf(row, below) : null };
       if (row !== null) {
         await em.nativeUpdate(AutoTopUp, { accountId }, anew);
       } else if (amount > 0) {
         await em.insert(AutoTopUp, { accountId, below, amount, monthly, ...anew, crossing: 0, charging: null });
       }
     });
+  }
+
+  /** A charge under way answers its crossing by a new bound, too: else a second one followed it at once. */
+  #restOf({ below: before, notBefore }: AutoTopUp, below: number): Date | null {
+    return notBefore ?? (below > before ? new Date(this.#deps.clock.now() + answeredMs) : null);
   }
 
   async #demand(accountId: string, amount: number, monthly: bigint): Promise<void> {

@@ -7,7 +7,7 @@ import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { scaleUp } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { demandProvider, finalReason, textOf } from "../faults.ts";
+import { demandBooked, demandProvider, finalReason, textOf } from "../faults.ts";
 import type { Returned } from "../provider.ts";
 import { carryOnMs, ledgerReference, takenOf, type Withdrawals } from "./withdrawals.ts";
 
@@ -126,6 +126,7 @@ export class Elsewhere {
       }
     }
     await inTransaction(storage, async (em) => {
+      await (amount > 0 && demandBooked(this.#deps, em, ledgerReference(row)));
       const done = await em.nativeUpdate(Withdrawal, { id, state: "asked" }, { state: "done", askAt: null });
       if (done > 0 && kind === "dispute") {
         const data = { amount_usd: formatUsd(BigInt(amount)), reference: reference ?? "", dispute: providerId ?? "" };

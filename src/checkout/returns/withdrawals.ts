@@ -3,7 +3,7 @@ import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { demandProvider, finalReason, textOf } from "../faults.ts";
+import { demandBooked, demandProvider, finalReason, textOf } from "../faults.ts";
 import { RefusedByProvider } from "../provider.ts";
 
 /** Milliseconds until a withdrawal that was broken off is carried on. */
@@ -48,7 +48,7 @@ export class Withdrawals {
       await this.move(id, "asked", { state: "refused", problem: textOf(error), askAt: null });
       return;
     }
-    await this.move(id, "asked", { state: "withdrawn" });
+    await this.move(id, "asked", { state: "withdrawn" }, ledgerReference(row));
   }
 
   /** Pays a withdrawal back at the provider. */
@@ -77,16 +77,17 @@ export class Withdrawals {
     const { storage, announce } = this.#deps;
     const { id, accountId, paymentId, amount, state, kind } = row;
     const undoes = ledgerReference(row);
+    const reference = `undo:${undoes}`;
     if (amount > 0) {
-      const reference = `undo:${undoes}`;
       await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(amount), reference, undoes });
     }
     await inTransaction(storage, async (em) => {
+      await (amount > 0 && demandBooked(this.#deps, em, reference));
       const facts = { state: "returned", problem, askAt: null } as const;
       const moved = await em.nativeUpdate(Withdrawal, { id, state }, facts);
       if (moved > 0 && kind !== "dispute") {
-        const { reference } = await em.findOneOrFail(ProviderPayment, paymentId);
-        const data = { amount_usd: formatUsd(BigInt(amount)), reference: reference ?? "", problem };
+        const payment = await em.findOneOrFail(ProviderPayment, paymentId);
+        const data = { amount_usd: formatUsd(BigInt(amount)), reference: payment.reference ?? "", problem };
         await announce(em, { type: "refund.failed", accountId, data });
       }
     });
@@ -96,9 +97,12 @@ export class Withdrawals {
     return this.#deps.storage.orm.em.fork().findOneOrFail(Withdrawal, id);
   }
 
-  /** Changes a withdrawal unless it has left a state meanwhile. */
-  async move(id: string, from: Withdrawal["state"], facts: Partial<Withdrawal>): Promise<void> {
-    await inTransaction(this.#deps.storage, (em) => em.nativeUpdate(Withdrawal, { id, state: from }, facts));
+  /** Changes a withdrawal unless it has left a state meanwhile. `booked`: the movement that the ledger has by then. */
+  async move(id: string, from: Withdrawal["state"], facts: Partial<Withdrawal>, booked?: string): Promise<void> {
+    await inTransaction(this.#deps.storage, async (em) => {
+      await (booked && demandBooked(this.#deps, em, booked));
+      await em.nativeUpdate(Withdrawal, { id, state: from }, facts);
+    });
   }
 }
 

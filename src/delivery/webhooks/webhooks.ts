@@ -73,7 +73,7 @@ export class Webhooks {
     const { storage, clock, random, seal } = this.#parts;
     const secret = newWebhookSecret(random);
     return inTransaction(storage, async (em) => {
-      const webhook = required(await em.findOne(Webhook, id));
+      const webhook = required(await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE }));
       webhook.previousSecret = overlapMs > 0 ? webhook.secret : null;
       webhook.previousUntil = overlapMs > 0 ? new Date(clock.now() + overlapMs) : null;
       webhook.secret = seal.close(secret);

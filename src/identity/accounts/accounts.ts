@@ -3,7 +3,7 @@ import { validate as isUuid, NIL } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
-import { Account, toNameKey } from "#src/storage/entities/account.ts";
+import { Account, closedReason, toNameKey } from "#src/storage/entities/account.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -141,7 +141,9 @@ export class Accounts {
       if (frozen > 0) {
         await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
       }
-      await em.nativeUpdate(Account, id, { frozenReason: reason });
+      // A closed account stays one whatever it is frozen for since: nobody has it any more.
+      const open = [{ frozenReason: null }, { frozenReason: { $ne: closedReason } }];
+      await em.nativeUpdate(Account, { id, $or: open }, { frozenReason: reason });
     });
     return this.get(id);
   }

@@ -1,4 +1,4 @@
-import type { SqlEntityManager } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
@@ -98,7 +98,7 @@ export class Members {
 
   /** Ends sessions, and the keys that end with them. */
   async #endSessions(em: SqlEntityManager, where: { accountId: string; personId?: string }): Promise<void> {
-    const ended = await em.find(ConsoleSession, where);
+    const ended = await em.find(ConsoleSession, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const keyIds = ended.flatMap((session) => session.keyIds);
     await em.nativeDelete(ConsoleSession, where);
     await this.#keys.revokeWithin(em, { id: { $in: keyIds } });

@@ -1,4 +1,4 @@
-import type { SqlEntityManager } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
@@ -26,6 +26,8 @@ const linkMs = 600_000;
 const mostLive = 100;
 /** The most keys that one session may make. */
 const mostKeys = 10;
+/** Keys that are made meanwhile are noted before a session ends, or not at all. */
+const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
 /** How many digests are read at a time. */
 const digestPage = 10_000;
 
@@ -133,7 +135,7 @@ export class Sessions {
    */
   addKey(id: string, keyId: string): Promise<void> {
     return inTransaction(this.#parts.storage, async (em) => {
-      const session = await em.findOne(ConsoleSession, { id });
+      const session = await em.findOne(ConsoleSession, { id }, locked);
       if (session === null) {
         throw ended();
       }
@@ -157,7 +159,7 @@ export class Sessions {
   /** Ends a session, or all sessions of an account. Returns those that ended. */
   end(which: { readonly id: string } | { readonly accountId: string }): Promise<ConsoleSession[]> {
     return inTransaction(this.#parts.storage, async (em) => {
-      const ended = await em.find(ConsoleSession, which);
+      const ended = await em.find(ConsoleSession, which, locked);
       await em.nativeDelete(ConsoleSession, { id: { $in: ended.map(({ id }) => id) } });
       return ended;
     });
@@ -167,7 +169,7 @@ export class Sessions {
   async endOperator(personId: string): Promise<readonly string[]> {
     const where = { personId, role: { $ne: null } };
     return inTransaction(this.#parts.storage, async (em) => {
-      const ended = await em.find(ConsoleSession, where);
+      const ended = await em.find(ConsoleSession, where, locked);
       await em.nativeDelete(ConsoleSession, where);
       return ended.map(({ id }) => id);
     });

@@ -38,10 +38,10 @@ export function createLedgerStore(
   options: StoreOptions = { clock: systemClock, ended() {} },
 ): LedgerStore {
   if (storage.dialect === "postgresql") {
-    const { pool, pooled } = storage;
+    const { pool, pooled, history } = storage;
     const { listenUrl } = options;
     const listening = listenUrl === undefined ? undefined : openListening(listenUrl);
-    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, options);
+    return new PostgresqlLedgerStore({ pool, pooled, listening, history }, random, coreId, options);
   }
   if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);

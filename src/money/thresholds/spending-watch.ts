@@ -58,17 +58,19 @@ export class SpendingWatch {
 
   /** Looks at everything that was spent since the last time. Throws when some of it stays for the next look. */
   async look(): Promise<void> {
-    const { store, lease, clock } = this.#parts;
+    const { storage, store, lease, clock } = this.#parts;
     const failures = new AccountFailures();
     let left = 0;
     while (await lease.hold()) {
+      // What a look announces is not in a database that has gone back since.
+      const turns = storage.dialect === "postgresql" ? storage.history.turns : undefined;
       const unseen = await store.unseenTallies(atOnce + left);
       const tallies = unseen.filter(({ accountId }) => !failures.has(accountId));
       if (tallies.length > 0) {
         const counted = await this.#lookAt(tallies, failures);
         const isOver = ({ hour }: UnseenTally) => hour * hourMs < clock.now() - patienceMs;
         const seen = tallies.filter((tally) => !failures.has(tally.accountId) || isOver(tally));
-        await store.markSeen(seen, counted);
+        await store.markSeen(seen, counted, turns);
         left += tallies.length - seen.length;
       }
       if (tallies.length < atOnce) {

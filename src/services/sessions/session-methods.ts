@@ -91,7 +91,10 @@ export function createSessionMethods(deps: Dependencies, { describe, opened, ope
     async createSessionKey({ accountId }, context) {
       const session = await sessions.get(toSession(context));
       const { keyId, secret } = await deps.createKey(visibleAccount(context, accountId), session);
-      await sessions.addKey(session.id, keyId);
+      await sessions.addKey(session.id, keyId).catch(async (error: unknown) => {
+        await deps.revokeKey(keyId); // the session has ended meanwhile, and would not end it
+        throw error;
+      });
       return { keyId, secret };
     },
 

@@ -45,6 +45,15 @@ async function open(dialect: (typeof dialects)[number]) {
 }
 
 describe.each(dialects)("%s", (dialect) => {
+  test("of two secrets that are made at once one follows the other, and both sign", async () => {
+    const { webhooks, one } = await open(dialect);
+    for (let round = 0; round < 10; round++) {
+      const made = await Promise.all([webhooks.rotate(one, 60_000), webhooks.rotate(one, 60_000)]);
+      const { secret, previousSecret } = await webhooks.get(one);
+      expect([secret, previousSecret].toSorted()).toEqual(made.map(({ webhook }) => webhook.secret).toSorted());
+    }
+  });
+
   test("events of a paused endpoint wait, those of others go on, and resuming sends them", async () => {
     const { clock, webhooks, outbox, one, other, tell, due, all } = await open(dialect);
     await tell(v7());

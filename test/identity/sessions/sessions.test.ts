@@ -55,6 +55,24 @@ describe.each(dialects)("%s", (dialect) => {
     expect([await sessions.find(token), await sessions.find(cookie)]).toEqual([undefined, undefined]);
   });
 
+  test("keys that are made at once, also while their session ends, all end with it", async () => {
+    const { sessions } = await start();
+    for (let round = 0; round < 10; round++) {
+      const { session } = await sessions.create(customer);
+      const made = Array.from({ length: 4 }, () => systemRandom.uuid());
+      await Promise.all(made.map((key) => sessions.addKey(session.id, key)));
+      const late = systemRandom.uuid();
+      const [added, [ended]] = await Promise.all([
+        sessions.addKey(session.id, late).then(
+          () => [late],
+          () => [],
+        ),
+        sessions.end({ id: session.id }),
+      ]);
+      expect(ended?.keyIds.toSorted()).toEqual([...made, ...added].toSorted());
+    }
+  });
+
   test("a link is good once, for ten minutes", async () => {
     const { sessions, clock } = await start();
     const [first, second] = [await sessions.createLink(root), await sessions.createLink(root)];

@@ -250,6 +250,24 @@ describe.each(dialects)("%s", (dialect) => {
   }, 60_000);
 });
 
+test("a crossing that is told, and that a failover into the past loses before its look is noted, is told by the next look", async () => {
+  const { account, spend, look, watch, store, storage, told } = await open("postgresql");
+  const id = await account({ paid: 5 * usd });
+  await spend(id, 4.5 * tokensAUsd);
+  const failing = {
+    unseenTallies: (most: number) => store.unseenTallies(most),
+    async markSeen(...[tallies, counted, turns = 0]: Parameters<typeof store.markSeen>) {
+      await storage.orm.em.fork().execute("delete from event; update account set balance_told = 'ample'");
+      await store.markSeen(tallies, counted, turns - 1); // the database has changed hands since
+    },
+  };
+  await watch(failing).look();
+  expect(await told(id)).toEqual([]);
+  await look();
+  expect((await told(id)).map(([type]) => type)).toEqual(["balance.low"]);
+  expect(await store.unseenTallies(9)).toEqual([]);
+}, 60_000);
+
 test("what another core leases of a budget while its crossing is told stays leased", async () => {
   const { account, spend, look, told, keys, storage } = await open("postgresql");
   const id = await account({ paid: 20 * usd });

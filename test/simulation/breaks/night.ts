@@ -23,7 +23,7 @@ export const nightBreaks: readonly Break[] = [
     seed: 12,
     only: [],
     settings: night,
-    apply: method(BudgetRecounts, "run", async () => {}),
+    apply: method(BudgetRecounts, "run", async () => []),
   },
   {
     name: "a charge whose lease of a budget a failover has lost counts nowhere",

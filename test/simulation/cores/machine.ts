@@ -303,7 +303,8 @@ export class Machine {
     const storage = simulatedStorage(server, wire, pool, this.#around.night() === undefined);
     return {
       storage,
-      openStore: (random, core) => new PostgresqlLedgerStore({ pool, pooled: false }, random, core, { usageEvents }),
+      openStore: (random, core) =>
+        new PostgresqlLedgerStore({ pool, pooled: false, history: storage.history }, random, core, { usageEvents }),
     };
   }
 

@@ -3,7 +3,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { reachable } from "#lib/net/address.ts";
 import { createCheckout } from "#src/checkout/checkout.ts";
-import type { Accounts } from "#src/checkout/dependencies.ts";
+import type { Accounts, Dependencies } from "#src/checkout/dependencies.ts";
 import type { Provider } from "#src/checkout/provider.ts";
 import { createEventReader, createStripe } from "#src/checkout/stripe/stripe.ts";
 import { createStripeWebhook, stripePath } from "#src/checkout/webhook.ts";
@@ -12,6 +12,7 @@ import { ownRates } from "#src/money/model/prices/own-prices.ts";
 import { readOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
 import { createPaymentsService } from "#src/services/payments/payments-service.ts";
+import { Payment } from "#src/storage/entities/payment.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
@@ -43,8 +44,9 @@ export async function composePayments(
   let accounts: Accounts | undefined;
   const lateAccounts = forward(() => accounts);
   const lease = new WorkLease({ storage, clock, random, name: "payments" });
+  const isBooked: Dependencies["isBooked"] = async (em, reference) => (await em.count(Payment, { reference })) > 0;
   const checkout = createCheckout(
-    { storage, accounts: lateAccounts, provider, announce, clock, random, logger },
+    { storage, accounts: lateAccounts, isBooked, provider, announce, clock, random, logger },
     lease,
   );
   const secret = secrets.stripeWebhookSecret;

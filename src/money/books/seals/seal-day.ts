@@ -1,3 +1,4 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -91,6 +92,7 @@ async function store(
   return inTransaction(storage, async (em) => {
     if (storage.dialect === "postgresql") {
       await em.execute("lock table day_seal in share row exclusive mode"); // the chain has one end
+      await demandSums(em, id, accountRows.length + sliceRows.length);
     }
     const [last] = await em.find(DaySeal, {}, { orderBy: { number: "desc" }, limit: 1 });
     const number = (last?.number ?? 0) + 1;
@@ -100,6 +102,14 @@ async function store(
     await em.insert(DaySeal, seal);
     return seal;
   });
+}
+
+/** Throws when a failover into the past has lost sums since they were stored: the seal would name what is not there. */
+async function demandSums(em: SqlEntityManager, sealId: string, stored: number): Promise<void> {
+  const found = (await em.count(SealedAccount, { sealId })) + (await em.count(SealedSlice, { sealId }));
+  if (found !== stored) {
+    throw new Error(`the database has lost ${stored - found} sums of a seal: the day is sealed the next time`);
+  }
 }
 
 function sumUp(accounts: readonly AccountSeal[]) {

@@ -27,9 +27,10 @@ export interface TallyStore {
   unseenTallies(limit: number): Promise<UnseenTally[]>;
   /**
    * Notes that tallies were looked at, except those with new charges since they were read, and those of accounts one of whose
-   * windows has not the sum that was counted in this look: a failover into the past has lost it, and keeps the tally.
+   * windows has not the sum that was counted in this look: a failover into the past has lost it, and keeps the tally. `turns`:
+   * how often the database had changed hands before the look; none is noted if it has since.
    */
-  markSeen(tallies: readonly UnseenTally[], counted?: readonly CountedWindow[]): Promise<void>;
+  markSeen(tallies: readonly UnseenTally[], counted?: readonly CountedWindow[], turns?: number): Promise<void>;
   /**
    * Folds tallies of the hours before `before` (whole hours since 1970) into rollups and spans, some at a time. Tallies
    * that were not looked at stay. Returns how many were folded.

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Random } from "#lib/ids/random.ts";
+import type { History } from "#src/storage/postgresql/history.ts";
 import type { Heard } from "../../model/announcements.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
@@ -42,6 +43,8 @@ export interface Connections {
    * pooled.
    */
   readonly listening?: Pool | undefined;
+  /** Tells when the database changes hands. Undefined: nobody can tell. */
+  readonly history?: Pick<History, "turns"> | undefined;
 }
 
 interface Options {
@@ -73,7 +76,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
    * was missing when a charge came.
    */
   constructor(
-    { pool, pooled, listening }: Connections,
+    { pool, pooled, listening, history }: Connections,
     random: Random,
     coreId: string,
     { usageEvents = false, dayMissing = () => {} }: Options = {},
@@ -85,7 +88,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#days = new Days(executor, pool, dayMissing);
     this.#charges = new ChargeWriter(executor, this.#epochs, this.#days, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
-    this.#tallies = new Tallies(executor);
+    this.#tallies = new Tallies(executor, history);
     this.#receipts = new Receipts(executor, pool);
     this.#requests = new Requests(executor);
     this.#listening = listening;
@@ -172,8 +175,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#tallies.unseen(limit);
   }
 
-  markSeen(tallies: readonly UnseenTally[], counted?: readonly CountedWindow[]): Promise<void> {
-    return this.#tallies.markSeen(tallies, counted);
+  markSeen(tallies: readonly UnseenTally[], counted?: readonly CountedWindow[], turns?: number): Promise<void> {
+    return this.#tallies.markSeen(tallies, counted, turns);
   }
 
   foldTallies(before: number): Promise<number> {

@@ -1,3 +1,4 @@
+import type { History } from "#src/storage/postgresql/history.ts";
 import type { CountedWindow, UnseenTally } from "../../model/store/tally.ts";
 import { foldable, foldInto } from "../rollups.ts";
 import { addToSpans } from "../spans.ts";
@@ -51,9 +52,12 @@ const markSeenSql: Statement = {
 /** Reads and marks tallies, and folds them once their hours are over. */
 export class Tallies {
   readonly #executor: Executor;
+  readonly #history: Pick<History, "turns"> | undefined;
 
-  constructor(executor: Executor) {
+  /** `history` undefined: nobody can tell whether the database changes hands. */
+  constructor(executor: Executor, history: Pick<History, "turns"> | undefined) {
     this.#executor = executor;
+    this.#history = history;
   }
 
   async unseen(limit: number): Promise<UnseenTally[]> {
@@ -61,13 +65,23 @@ export class Tallies {
     return rows.map((row) => ({ ...row, requests: Number(row.requests) }));
   }
 
-  async markSeen(tallies: readonly UnseenTally[], counted: readonly CountedWindow[] = []): Promise<void> {
+  async markSeen(
+    tallies: readonly UnseenTally[],
+    counted: readonly CountedWindow[] = [],
+    turns = this.#history?.turns,
+  ): Promise<void> {
     const column = <Name extends keyof UnseenTally>(name: Name) => tallies.map((tally) => tally[name]);
-    await this.#executor.query(markSeenSql, [
+    const values = [
       ...[column("coreId"), column("hour"), column("accountId"), column("keyId"), column("model"), column("requests")],
       ...[counted.map(({ budgetId }) => budgetId), counted.map(({ windowName }) => windowName)],
       counted.map(({ outside }) => String(outside)),
-    ]);
+    ];
+    // Asked in a transaction: its connection, made anew after a failover, tells of it.
+    await this.#executor.transaction(async (query) => {
+      if (this.#history?.turns === turns) {
+        await query(markSeenSql, values);
+      }
+    });
   }
 
   /** Folds some tallies into rollups. Returns how many. */

@@ -4,9 +4,10 @@ import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { sealDay } from "#src/money/books/seals/seal-day.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
-import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
+import { DaySeal, SealedAccount, SealedSlice } from "#src/storage/entities/metering/seal.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
@@ -147,6 +148,25 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await seals()).map((seal) => seal.day)).toEqual([day - 2, day - 1]);
     await clock.until(close());
   });
+
+  if (dialect === "postgresql") {
+    test("a seal whose sums a failover into the past has lost meanwhile is not made, and made anew afterwards", async () => {
+      const { sealer, seals, day, rules, storage, clock, close } = await live();
+      let lost = false;
+      const lose = async () => {
+        if (!lost && (await storage.orm.em.fork().count(SealedSlice)) > 0) {
+          await storage.orm.em.fork().nativeDelete(SealedAccount, {});
+          lost = true;
+        }
+      };
+      await expect(sealDay({ storage, clock, random: systemRandom, pace: lose }, day - 2)).rejects.toThrow("has lost");
+      expect(await seals()).toEqual([]);
+      await sealer.sealDue();
+      expect(await seals()).toMatchObject([{ day: day - 2 }, { day: day - 1 }]);
+      expect(await rules(true)).toEqual([]);
+      await clock.until(close());
+    });
+  }
 
   test("a charge that comes late for a sealed day is proved at once, and the day is sealed anew once it is counted", async () => {
     const world = await live();
