@@ -9,7 +9,7 @@ import {
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
 import { forInnerReasons } from "#lib/errors/inner-reasons.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
-import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
+import { encodingHeader, RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
 import type { ErrorAnswer } from "../http/routing/surface.ts";
 
@@ -115,17 +115,23 @@ const answers = {
   [Reason.ARCHIVE_CHANGED]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 
-/** This surface's own refusals. A refused thread is marked, so that the SDK's tool runner goes on without one. */
-function refusal(error: RequestError): Classified {
-  const plain = answer(error.status, refusalTypes[error.status], error.message);
-  return error.param === "thread" ? { ...plain, error: { ...plain.error, details: noThreads } } : plain;
+/** This surface's own refusals. Those that the SDK knows by a code are marked with it. */
+function refusal({ status, message, param }: RequestError): Classified {
+  switch (param) {
+    case "thread": // the SDK's tool runner goes on without one
+      return marked(message, "thread_unsupported_request", ["thread"]);
+    case encodingHeader: // a 400 in the original, since the SDK knows the code with this status alone
+      return marked(message, "request_body_encoding_unsupported");
+    default:
+      return answer(status, refusalTypes[status], message);
+  }
 }
 
-const noThreads: ErrorDetails = {
-  $typeName: "tollgate.messages.v1.ErrorDetails",
-  errorCode: "thread_unsupported_request",
-  unsupported: ["thread"],
-};
+function marked(message: string, errorCode: string, unsupported: string[] = []): Classified {
+  const plain = answer(400, ErrorType.INVALID_REQUEST, message);
+  const details: ErrorDetails = { $typeName: "tollgate.messages.v1.ErrorDetails", errorCode, unsupported };
+  return { ...plain, error: { ...plain.error, details } };
+}
 
 const refusalTypes = {
   400: ErrorType.INVALID_REQUEST,

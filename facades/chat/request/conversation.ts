@@ -19,7 +19,7 @@ export function toTurns(messages: readonly ChatMessage[]): Message[] {
       case "user":
         return message(Role.USER, joinText(turn.value.content));
       case "assistant":
-        return assistant(turn.value, `messages[${index}]`);
+        return assistant(turn.value);
       case "tool":
         return { ...message(Role.TOOL, joinText(turn.value.content)), toolCallId: turn.value.toolCallId };
       default:
@@ -28,22 +28,28 @@ export function toTurns(messages: readonly ChatMessage[]): Message[] {
   });
 }
 
-function assistant(turn: AssistantMessage, path: string): Message {
+function assistant(turn: AssistantMessage): Message {
   return {
     ...message(Role.ASSISTANT, joinText(turn.content) || (turn.refusal ?? "")),
     reasoning: turn.reasoning ?? turn.reasoningContent ?? "",
-    toolCalls: turn.toolCalls.map((call, index) => toolCall(call, `${path}.tool_calls[${index}]`)),
+    toolCalls: turn.toolCalls.map(toolCall),
   };
 }
 
-function toolCall({ id, function: called }: ToolCallParam, path: string): ToolCall {
+function toolCall({ id, function: called }: ToolCallParam): ToolCall {
   const { name = "", arguments: given = "" } = called ?? {};
-  const argumentsJson = given.trim() === "" ? "{}" : given;
-  // Chat templates parse it: anything but an object would fail in the engine without a hint where.
-  if (!isJsonObject(argumentsJson)) {
-    throw invalidField(`${path}.function.arguments`, "must be the text of a JSON object");
+  return { $typeName: "tollgate.inference.v1.ToolCall", id, name, argumentsJson: asObject(given) };
+}
+
+/**
+ * The arguments as a JSON object, since chat templates parse them. What a model wrote wrongly, or could not finish, is
+ * kept as a text within one: clients send it back with the error that they met, so that the model can correct itself.
+ */
+function asObject(given: string): string {
+  if (given.trim() === "") {
+    return "{}";
   }
-  return { $typeName: "tollgate.inference.v1.ToolCall", id, name, argumentsJson };
+  return isJsonObject(given) ? given : JSON.stringify({ INVALID_JSON: given });
 }
 
 function isJsonObject(text: string): boolean {

@@ -12,6 +12,9 @@ const maxTextDepth = 128;
 /** The largest double that an int64 can hold. Larger numbers are reduced to it. */
 const int64Bound = 2 ** 63 - 1024;
 
+/** The largest number that a uint32 can hold. Larger ones are reduced to it: clients that mean "no bound" send them. */
+const uint32Bound = 2 ** 32 - 1;
+
 /** Reads one value that is not null. `path` is its position. */
 export type Read = (json: unknown, path: JsonPath) => unknown;
 
@@ -76,8 +79,10 @@ export function scalarReader(field: DescField, rules: JsonField | undefined): Re
         rules?.minimum ?? -(2 ** 31),
         rules?.maximum ?? 2 ** 31 - 1,
       );
-    case ScalarType.UINT32:
-      return numberReader("must be an integer", Number.isInteger, rules?.minimum ?? 0, rules?.maximum ?? 2 ** 32 - 1);
+    case ScalarType.UINT32: {
+      const read = numberReader("must be an integer", Number.isInteger, rules?.minimum ?? 0, rules?.maximum);
+      return (json, path) => Math.min(uint32Bound, read(json, path) as number);
+    }
     case ScalarType.INT64: {
       const read = numberReader("must be an integer", Number.isInteger, rules?.minimum, rules?.maximum);
       return (json, path) => BigInt(Math.max(-int64Bound, Math.min(int64Bound, read(json, path) as number)));

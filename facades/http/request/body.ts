@@ -8,7 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import type { BodyLease } from "./body-budget.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 import type { BodyPace, PacedBody } from "./body-pace.ts";
-import { RequestError } from "./error.ts";
+import { encodingHeader, RequestError } from "./error.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;
@@ -200,12 +200,13 @@ function isTimeout(error: unknown): boolean {
 
 function parseJson(body: Buffer, { headers }: IncomingMessage, parse: (text: string) => unknown): unknown {
   const contentType = headers["content-type"] ?? "";
-  const encoding = headers["content-encoding"] ?? "identity";
+  const encoding = headers[encodingHeader] ?? "identity";
   if (readMediaType(contentType).startsWith("multipart/")) {
     throw new RequestError(415, "Multipart bodies are not supported; send JSON as application/json.");
   }
   if (encoding.toLowerCase() !== "identity") {
-    throw new RequestError(415, `The content encoding ${encoding} is not supported; send the body uncompressed.`);
+    const message = `The content encoding ${encoding} is not supported; send the body uncompressed.`;
+    throw new RequestError(415, message, encodingHeader);
   }
   if (body.length === 0) {
     throw new RequestError(400, "The body is empty; it must be a JSON object.");

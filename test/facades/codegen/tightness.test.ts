@@ -37,6 +37,7 @@ test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
   ["/v1/completions", "repetition_penalty", [0.5, 2], [-1, 0, 2.1, true]],
   ["/v1/chat/completions", "top_p", [0.1, 1], [-1, 0, 1.1, "1"]],
   ["/v1/completions", "top_p", [0.1, 1], [-1, 0, 1.1]],
+  ["/v1/messages", "max_tokens", [1, 2 ** 40], [0, 1.5, "5"]],
   ["/v1/messages", "top_p", [-1, 0.1, 1], [-0.5, 0, 1.1, "1"]],
   ["/v1/chat/completions", "logit_bias", [{}], [{ 50256: -100 }, [], 0, "{}"]],
   ["/v1/chat/completions", "ignore_eos", [false], [true, 0]],

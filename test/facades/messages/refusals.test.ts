@@ -64,6 +64,19 @@ test.each<[string, unknown, Record<string, string>, number, string, RegExp]>([
   }
 });
 
+test("a compressed body is refused in the words at which the SDK throws its own error for it", async () => {
+  const { post } = await start();
+  for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+    const answered = await failed(await post(path, plain, { ...versioned, "content-encoding": "zstd" }));
+    expect(answered).toEqual({
+      status: 400,
+      type: "invalid_request_error",
+      message: expect.stringMatching(/content encoding zstd/),
+      details: { error_code: "request_body_encoding_unsupported", unsupported: [] },
+    });
+  }
+});
+
 test("a refused body is counted, and the key's refusal comes before the body's", async () => {
   const { log, post } = await start();
   await post("/v1/messages", { ...plain, max_tokens: 0 });

@@ -449,7 +449,7 @@ export declare type FunctionCall = Message<"tollgate.chat.v1.FunctionCall"> & {
   name: string;
 
   /**
-   * The arguments: a JSON object as text. Empty: no arguments.
+   * The arguments: a JSON object as text. Empty: no arguments. Any other text, as a model may write it, is handed on as such.
    *
    * @generated from field: string arguments = 2;
    */

@@ -85,7 +85,8 @@ export declare const ErrorSchema: GenMessage<Error>;
  */
 export declare type ErrorDetails = Message<"tollgate.messages.v1.ErrorDetails"> & {
   /**
-   * "thread_unsupported_request": clients that use a thread continue without one.
+   * "thread_unsupported_request": clients that use a thread continue without one. "request_body_encoding_unsupported": the
+   * body is compressed.
    *
    * @generated from field: string error_code = 1;
    */

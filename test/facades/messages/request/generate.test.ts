@@ -27,6 +27,12 @@ test("a plain request", () => {
   expect(request.thinking).toBe(Thinking.UNSPECIFIED);
 });
 
+test("a bound beyond 32 bits, which means none", () => {
+  for (const max_tokens of [2 ** 32, Number.MAX_SAFE_INTEGER, 1e30]) {
+    expect(translate({ max_tokens }).maxOutputTokens).toBe(2 ** 32 - 1);
+  }
+});
+
 test.each([
   [{ temperature: 0.2 }, { temperature: 0.2 }],
   [{ temperature: 0 }, { temperature: 0 }],

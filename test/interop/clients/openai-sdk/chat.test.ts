@@ -162,6 +162,14 @@ describe.each(dialects)("over %s", (dialect) => {
     expect(asked).toEqual([{ city: "Oslo" }, { city: "Oslo" }]);
   });
 
+  test("the tool runner goes on after arguments that are not JSON", async () => {
+    const runner = client.chat.completions.runTools({
+      ...ask('How is it? [[sim:tool=weather]] [[sim:args={"city": "Os]]'),
+      tools: [{ type: "function", function: { ...weather.function, parse: JSON.parse, function: () => "Snow" } }],
+    });
+    expect(await runner.finalContent()).toContain("JSON");
+  });
+
   test.each<[string, object, boolean]>([
     [models.always, {}, true],
     [models.always, { reasoning_effort: "none" }, true],
