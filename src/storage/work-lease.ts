@@ -25,6 +25,7 @@ export class WorkLease {
   readonly #name: string;
   readonly #holder: string;
   #heldAt = Number.NEGATIVE_INFINITY;
+  #releasedAt = Number.NEGATIVE_INFINITY;
   #seen: Seen | undefined;
   /** The last question to the store. */
   #asking: Promise<unknown> = Promise.resolve();
@@ -41,6 +42,9 @@ export class WorkLease {
     const asked = this.#clock.monotonic();
     if (asked - this.#heldAt < renewMs) {
       return true;
+    }
+    if (asked - this.#releasedAt < renewMs) {
+      return false; // work that was under way at the release must not take it from whoever comes next
     }
     const taking = this.#take(asked);
     this.#asking = taking.catch(() => {});
@@ -78,10 +82,11 @@ export class WorkLease {
     }
   }
 
-  /** Lets another core take over at once. */
+  /** Lets another core take over at once. This one does not have the work again for some seconds. */
   async release(): Promise<void> {
     await this.#asking; // what it takes would come after this
     this.#heldAt = Number.NEGATIVE_INFINITY;
+    this.#releasedAt = this.#clock.monotonic();
     const own = { name: this.#name, holder: this.#holder };
     await inTransaction(this.#storage, (em) => em.nativeUpdate(Row, own, { until: new Date(0) }));
   }

@@ -69,6 +69,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { core } = await open();
     const [first, second] = [await core(), await core()];
     await Promise.all([first.hold(), first.release()]);
+    expect(await first.hold()).toBe(false); // as work would that is still under way
     expect(await second.hold()).toBe(true);
   });
 
