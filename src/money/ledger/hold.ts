@@ -1,6 +1,6 @@
 import type { Run } from "../model/charges/run.ts";
 import type { RunFacts, Settled, SettleStatus } from "../model/charges/settlement.ts";
-import type { ChargedTokens, PicoUsd } from "../model/interface.ts";
+import type { ChargedTokens, PicoUsd, TokensSoFar } from "../model/interface.ts";
 import type { Hold, HoldRequest } from "../model/ledger.ts";
 import type { Rates } from "../model/rates.ts";
 import type { BudgetWallet } from "./budget/budget-wallet.ts";
@@ -91,10 +91,10 @@ export class RunningHold implements Hold, Held {
     return this.#amount;
   }
 
-  progress(counted: ChargedTokens): void {
+  progress(counted: TokensSoFar): void {
     const tokens = toChargeable(counted, this.admitted, this.rates);
     this.#counted = tokens;
-    if (!this.#inputKnown && tokens.inputTokens > 0) {
+    if (!this.#inputKnown && !counted.isLowerBound && tokens.inputTokens > 0) {
       this.#inputKnown = true;
       this.#shrink(tokens.inputTokens * this.rates.input + this.outputTokens * this.rates.output);
     }

@@ -6,3 +6,9 @@ export interface ChargedTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
+
+/** The tokens of a request that runs. */
+export interface TokensSoFar extends ChargedTokens {
+  /** There are at least so many: the engine's own count is still to come. Absent: it has counted them. */
+  readonly isLowerBound?: true;
+}

@@ -1,6 +1,6 @@
 import type { Budget } from "#src/wire/principal.ts";
 import type { RunFacts, Settled, SettleStatus } from "./charges/settlement.ts";
-import type { ChargedTokens, PicoUsd } from "./interface.ts";
+import type { ChargedTokens, PicoUsd, TokensSoFar } from "./interface.ts";
 
 /** A request that needs money set aside. */
 export interface HoldRequest {
@@ -35,8 +35,8 @@ export interface Hold {
   readonly inputTokens: number;
   /** Output tokens that the money covers: at least 1 for each answer, unless none were wanted. The stream is cut there. */
   readonly outputTokens: number;
-  /** Notes the engine's count so far: shrinks the hold, and is charged should this process crash. */
-  progress(tokens: ChargedTokens): void;
+  /** Notes what is counted so far, which is charged should this process crash. The engine's own count shrinks the hold. */
+  progress(tokens: TokensSoFar): void;
   /**
    * Charges the tokens and frees the rest. Resolves with the cost when the charge is durable. Undefined: the request is
    * charged once another part of it has ended, too.

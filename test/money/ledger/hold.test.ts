@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { RunningHold } from "#src/money/ledger/hold.ts";
 import type { CachedWallet } from "#src/money/ledger/wallet/cache/cached-wallet.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { never, openMetering, request, usd } from "../fixture.ts";
 
@@ -18,11 +19,12 @@ test("keeps nothing that only the run needs, such as the prompt, which would liv
   await clock.until(metering.close());
 });
 
-test("it shrinks to the count of the prompt, and is noted at its admission and every 240 tokens", () => {
+function start() {
   const freed: number[] = [];
-  const noted: number[] = [];
+  const noted: ChargedTokens[] = [];
   const keeper = {
-    note: (_: RunningHold, { outputTokens }: { outputTokens: number }) => void noted.push(outputTokens),
+    note: (_: RunningHold, { inputTokens, outputTokens }: ChargedTokens) =>
+      void noted.push({ inputTokens, outputTokens }),
     shrink: (_: RunningHold, amount: number) => void freed.push(amount),
     charge: async () => ({ cost: 0, lots: [] }),
     release() {},
@@ -35,10 +37,27 @@ test("it shrinks to the count of the prompt, and is noted at its admission and e
     amount: 3200,
     budget: undefined,
   });
+  return { hold, freed, noted };
+}
+
+test("it shrinks to the count of the prompt, and is noted at its admission and every 240 tokens", () => {
+  const { hold, freed, noted } = start();
   for (const outputTokens of [1, 239, 240, 479, 480]) {
     hold.progress({ inputTokens: 40, outputTokens });
   }
   expect(freed).toEqual([120]);
   expect(hold.amount).toBe(3080);
-  expect(noted).toEqual([0, 240, 480]);
+  expect(noted.map(({ outputTokens }) => outputTokens)).toEqual([0, 240, 480]);
+});
+
+test("a lower bound is noted, but the hold shrinks only to the engine's own count, which may be higher", () => {
+  const { hold, freed, noted } = start();
+  hold.progress({ inputTokens: 5, outputTokens: 240, isLowerBound: true });
+  expect(noted).toEqual([
+    { inputTokens: 0, outputTokens: 0 },
+    { inputTokens: 5, outputTokens: 240 },
+  ]);
+  expect([freed, hold.amount]).toEqual([[], 3200]);
+  hold.progress({ inputTokens: 70, outputTokens: 250 });
+  expect([freed, hold.amount]).toEqual([[60], 3140]);
 });

@@ -1,5 +1,5 @@
 import type { RunFacts, Settled, SettleStatus } from "#src/money/model/charges/settlement.ts";
-import type { ChargedTokens } from "#src/money/model/interface.ts";
+import type { ChargedTokens, TokensSoFar } from "#src/money/model/interface.ts";
 import type { Hold } from "#src/money/model/ledger.ts";
 
 /** The parts of one hold. */
@@ -50,7 +50,7 @@ class SharedHold {
   /** The charge, once the last part has ended. */
   charge: Promise<Settled | undefined> = Promise.resolve(undefined);
   readonly #hold: Hold;
-  readonly #counts: (ChargedTokens | undefined)[];
+  readonly #counts: (TokensSoFar | undefined)[];
   readonly #ended: boolean[];
   #status: SettleStatus | undefined;
   #facts: RunFacts | undefined;
@@ -63,12 +63,11 @@ class SharedHold {
     this.#ended = Array(parts).fill(false);
   }
 
-  progress(index: number, tokens: ChargedTokens): void {
+  progress(index: number, tokens: TokensSoFar): void {
     this.#counts[index] = tokens;
-    const { inputTokens, outputTokens } = this.#sum();
-    // The hold shrinks to the first input count that it gets, so it gets none before all parts are counted.
-    const isKnown = this.#counts.every((count, part) => count !== undefined || this.#ended[part]);
-    this.#hold.progress({ inputTokens: isKnown ? inputTokens : 0, outputTokens });
+    const isCounted = (count: TokensSoFar | undefined) => count !== undefined && !count.isLowerBound;
+    const isKnown = this.#counts.every((count, part) => isCounted(count) || this.#ended[part]);
+    this.#hold.progress({ ...this.#sum(), ...(!isKnown && { isLowerBound: true }) });
   }
 
   async settle(

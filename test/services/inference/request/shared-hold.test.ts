@@ -45,11 +45,25 @@ test("parts together never have more output than the hold", () => {
   );
 });
 
-test("inputs are told when all are counted: the hold shrinks to what it hears first", () => {
+test("what is counted so far is a lower bound until all are counted: the hold shrinks to the first count", () => {
   const { parts, seen } = share(100, [50, 50]);
   parts[0]?.progress(tokens(7, 1));
+  parts[1]?.progress({ ...tokens(3, 2), isLowerBound: true });
   parts[1]?.progress(tokens(5, 2));
-  expect(seen.progress).toEqual([tokens(0, 1), tokens(12, 3)]);
+  expect(seen.progress).toEqual([
+    { ...tokens(7, 1), isLowerBound: true },
+    { ...tokens(10, 3), isLowerBound: true },
+    tokens(12, 3),
+  ]);
+});
+
+test("the lower bound of a part that broke off stands", async () => {
+  const { parts, seen } = share(100, [50, 50]);
+  parts[0]?.progress({ ...tokens(3, 2), isLowerBound: true });
+  const settled = parts[0]?.settle(tokens(3, 2), "failed");
+  parts[1]?.progress(tokens(5, 2));
+  expect(seen.progress.at(-1)).toEqual(tokens(8, 4));
+  await settled;
 });
 
 test.each<[string, (SettleStatus | "released")[], unknown]>([
