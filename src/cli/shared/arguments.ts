@@ -18,11 +18,6 @@ export function usd(text: string): bigint {
   return pico;
 }
 
-/** The id of a request, which may be pasted with the header's name before it. */
-export function requestId(text: string): string {
-  return text.trim().replace(/^(?:x-)?request-id *: */i, "");
-}
-
 /** A price in USD per 1M tokens, in pico-USD a token. */
 export function rate(text: string): bigint {
   const pico = parseRate(text);
