@@ -81,6 +81,20 @@ describe.each(dialects)("on %s", (dialect) => {
     expect((await till.shop.accounts.getAccount({ accountId })).account?.frozen).toBe(false);
   }, 60_000);
 
+  test("an account that was closed stays closed whatever freezes it later, and gets no money that is paid then", async () => {
+    const accountId = await till.shop.account();
+    const order = { accountId, amountPicoUsd: usd(25), requestId: "late" };
+    const { url } = await till.shop.payments.createCheckout(order);
+    await till.shop.accounts.closeAccount({ accountId, requestId: "close" });
+    const { account } = await till.shop.accounts.freezeAccount({ accountId, reason: "A payment is disputed." });
+    expect(account).toMatchObject({ frozen: true, frozenReason: "closed" });
+    await press(url, "paid");
+    await eventually("the late payment is refused", async () => {
+      const { paymentEvents } = await till.shop.payments.listPaymentEvents({});
+      return paymentEvents.some(({ detail }) => detail === "the account was closed before the money came");
+    });
+  }, 60_000);
+
   test("a dispute that is told before its payment credits first, and takes out then", async () => {
     const accountId = await till.shop.account();
     till.stripe.events.faults.hold = true;

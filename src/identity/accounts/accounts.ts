@@ -3,7 +3,7 @@ import { validate as isUuid, NIL } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
-import { Account, toNameKey } from "#src/storage/entities/account.ts";
+import { Account, closedReason, toNameKey } from "#src/storage/entities/account.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -134,14 +134,18 @@ export class Accounts {
     return this.get(id);
   }
 
-  /** Freezes an account. A frozen account gets the new reason. Throws ACCOUNT_NOT_FOUND. */
+  /**
+   * Freezes an account. A frozen account gets the new reason; one that was closed stays so, as money that comes later must
+   * find it closed. Throws ACCOUNT_NOT_FOUND.
+   */
   async freeze(id: string, reason: string, now: Date): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
       const frozen = await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
       if (frozen > 0) {
         await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
       }
-      await em.nativeUpdate(Account, id, { frozenReason: reason });
+      const isOpen = { $or: [{ frozenReason: null }, { frozenReason: { $ne: closedReason } }] };
+      await em.nativeUpdate(Account, { id, ...isOpen }, { frozenReason: reason });
     });
     return this.get(id);
   }
