@@ -25,7 +25,7 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
   ),
   [Reason.UNAUTHENTICATED]: text(
     "The key is missing, mistyped, disabled, revoked or expired.",
-    "Compare its last four characters with those of the account's keys, and make a new one if it is not there.",
+    "Look for its last four characters among the account's keys: enable a disabled one, else make a new one.",
   ),
   [Reason.PERMISSION_DENIED]: text(
     "The key may not do this.",
@@ -59,7 +59,7 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "The free tier's requests of this minute are used up.",
     "Wait a minute, or top the account up.",
   ),
-  [Reason.BALANCE_EXHAUSTED]: text("The balance is spent.", "Top the account up."),
+  [Reason.BALANCE_EXHAUSTED]: text("The balance is spent, or does not pay for the prompt.", "Top the account up."),
   [Reason.BALANCE_HELD]: text(
     "The account's own running requests hold the rest of its balance.",
     "Wait until one ends, ask for fewer tokens with max_tokens, or top the account up.",
@@ -123,8 +123,8 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "Ask the operator, who froze it and can unfreeze it; the account's page has the reason.",
   ),
   [Reason.BUDGET_EXHAUSTED]: text(
-    "The key's own budget is spent, not the balance.",
-    "Wait until its next period begins, or have the budget raised.",
+    "The key's own budget, not the balance, is spent or does not pay for the prompt.",
+    "Wait until its next period begins, unless the answer said that even the whole budget is too little, or have it raised.",
   ),
   [Reason.BUDGET_HELD]: text(
     "The key's running requests hold the rest of its budget.",

@@ -21,3 +21,12 @@ export function toRequestId(id: string): string {
   const requestId = id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
   return readRequestTime(requestId) === undefined ? id : requestId;
 }
+
+/**
+ * The id in what somebody pasted: with the name of its header or field before it, and what stands around it in a log, an error
+ * or a command's message. Other texts stay as they are, without the spaces around them.
+ */
+export function readPastedId(text: string): string {
+  const [, id] = /^\W*(?:(?:x-)?request[-_]?id\W+|(?:request\W+)?(?=req_))([\w-]+)\W*$/i.exec(text) ?? [];
+  return id ?? text.trim();
+}

@@ -76,6 +76,18 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await till.shop.balance(accountId)).toBe(usd(15));
   }, 60_000);
 
+  test("a refund's name is not another one's: another amount or payment under it is refused", async () => {
+    const accountId = await till.shop.account();
+    const [reference, other] = [await till.buy(accountId), await till.buy(accountId)];
+    const [first] = await till.refund(reference, 10, "named");
+    expect(await reasonOf(till.refund(reference, 11, "named"))).toBe(Reason.PAYMENT_REFERENCE_CONFLICT);
+    expect(await reasonOf(till.refund(other, 10, "named"))).toBe(Reason.PAYMENT_REFERENCE_CONFLICT);
+    expect(await till.refund(reference, 10, "named")).toEqual([first]);
+    const [rest] = await till.refund(other, 0, "rest");
+    expect(await till.refund(other, 0, "rest")).toEqual([rest]);
+    expect(await till.shop.balance(accountId)).toBe(usd(15));
+  }, 60_000);
+
   test("no more goes back than is left of a payment, and than is unspent", async () => {
     const accountId = await till.shop.account();
     const reference = await till.buy(accountId);

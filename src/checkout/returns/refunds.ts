@@ -40,7 +40,10 @@ export class Refunds {
     this.#withdrawals = withdrawals;
   }
 
-  /** Refunds; the same request again refunds nothing more. Throws PAYMENT_NOT_FOUND, REFUND_EXCEEDS_BALANCE. */
+  /**
+   * Refunds; the same request again refunds nothing more. Throws PAYMENT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, and
+   * PAYMENT_REFERENCE_CONFLICT.
+   */
   async refund(request: RefundRequest): Promise<MadeRefund[]> {
     demandProvider(this.#deps.provider);
     demandCents(request.amount);
@@ -71,11 +74,21 @@ export class Refunds {
     return [first, ...others];
   }
 
-  async #before({ requestId }: RefundRequest, payments: Payments): Promise<Withdrawal[] | undefined> {
+  /** Throws PAYMENT_REFERENCE_CONFLICT where the request's id was another refund's. */
+  async #before({ amount, requestId }: RefundRequest, payments: Payments): Promise<Withdrawal[] | undefined> {
     const em = this.#deps.storage.orm.em.fork();
     const causes = payments.map((_, index) => toCause(requestId, index));
     const found = await em.find(Withdrawal, { accountId: payments[0].accountId, cause: { $in: causes } });
-    return found.length === 0 ? undefined : found;
+    if (found.length === 0) {
+      return undefined;
+    }
+    const isOfThese = found.every(({ paymentId }) => payments.some(({ id }) => id === paymentId));
+    if (!isOfThese || (amount !== 0 && amount !== found.reduce((sum, one) => sum + one.amount, 0))) {
+      throw failure(Reason.PAYMENT_REFERENCE_CONFLICT, "The request_id was already used for another refund.", {
+        parameter: "request_id",
+      });
+    }
+    return found;
   }
 
   /** Notes what goes back of each payment, in the order in which they came. */

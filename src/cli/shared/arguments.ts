@@ -18,11 +18,6 @@ export function usd(text: string): bigint {
   return pico;
 }
 
-/** The id of a request, which may be pasted with the header's name before it. */
-export function requestId(text: string): string {
-  return text.trim().replace(/^(?:x-)?request-id *: */i, "");
-}
-
 /** A price in USD per 1M tokens, in pico-USD a token. */
 export function rate(text: string): bigint {
   const pico = parseRate(text);
@@ -40,10 +35,10 @@ export function count(text: string): number {
   return Number(text);
 }
 
-/** Reads a limit. "none" and "0" lift it and are returned as "none". `none`: what that does, in words. */
+/** Reads a limit. "none" lifts it, and 0 does not: who writes it wants nothing to pass. `none`: what that does, in words. */
 export function orNone<T>(parse: (text: string) => T, none = "lifts the limit"): (text: string) => T | "none" {
   return (text) => {
-    if (text === "0" || text === "none") {
+    if (text === "none") {
       return "none";
     }
     try {

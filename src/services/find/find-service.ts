@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
+import { readPastedId } from "#lib/ids/request-id.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
@@ -25,7 +26,7 @@ export function createFindService({
 }: Dependencies): ServiceImpl<typeof FindService> {
   return {
     async findAnything({ text, pageSize }, context) {
-      const wanted = text.trim();
+      const wanted = readPastedId(text);
       if (wanted === "") {
         return { found: [] };
       }

@@ -5,9 +5,9 @@ import {
   count,
   deadline,
   moment,
+  orNone,
   port,
   rate,
-  requestId,
   serverUrl,
   span,
   usd,
@@ -34,9 +34,6 @@ test.each([
   [moment, "2026-01-31T12:00:00+02:00", new Date("2026-01-31T10:00:00Z")],
   [moment, "yesterday", new Date((Math.floor(Date.now() / 86_400_000) - 1) * 86_400_000)],
   [words, "a, b", ["a", "b"]],
-  [requestId, "req_01a2", "req_01a2"],
-  [requestId, "x-request-id: req_01a2", "req_01a2"],
-  [requestId, " Request-Id:req_01a2\n", "req_01a2"],
   [serverUrl, "127.0.0.1:8000", "http://127.0.0.1:8000"],
   [serverUrl, "gpu.example:8000", "http://gpu.example:8000"],
   [serverUrl, "https://gpu.example", "https://gpu.example"],
@@ -62,4 +59,14 @@ test.each([
   for (const text of texts) {
     expect(() => parse(text)).toThrow("It must be");
   }
+});
+
+test.each([
+  [usd, "0"],
+  [count, "0"],
+  [deadline, "0"],
+] as const)("no limit is lifted by 0, which reads as the lowest one: %p", (parse, text) => {
+  const read = orNone<bigint | number | Date>(parse);
+  expect(read("none")).toBe("none");
+  expect(() => read(text)).toThrow('"none" lifts the limit.');
 });

@@ -6,6 +6,8 @@ import { continueWithProvider } from "../system/identity-life.ts";
 export const narrow = { width: 360, height: 740 };
 /** All that another theme can change. */
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
+/** With what fingers need, which the tool asks for only when told. */
+const ofFingers: RunOptions = { rules: { "target-size": { enabled: true } } };
 const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
 /** A name without a place to break. */
 export const longWord = "somebodygavethisnamewithoutathoughtofwhohastofindaplaceforit".repeat(2);
@@ -180,7 +182,7 @@ export async function judge(page: Page, path: string): Promise<readonly string[]
       faults.push(`${path} is ${overflow} pixels too wide for ${size.width}`);
     }
   }
-  faults.push(...(await findAxeFaults(page)).map((fault) => `${path}, narrow: ${fault}`));
+  faults.push(...(await findAxeFaults(page, ofFingers)).map((fault) => `${path}, narrow: ${fault}`));
   await page.setViewportSize(wide);
   return faults;
 }

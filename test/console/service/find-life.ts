@@ -60,7 +60,7 @@ export async function findThings(stage: Stage): Promise<Life> {
   await find("orvid", /Corvid Works/);
   await page.waitForURL("**/accounts/*");
   const account = page.url();
-  await find(requestId, /request/);
+  await find(`x-request-id: ${requestId}`, /request/);
   await page.waitForURL("**/requests/*");
   await page.getByRole("heading", { level: 1, name: "Request", exact: true }).waitFor();
   const reason = (await page.getByRole("main").locator(".notice").textContent()) ?? "";

@@ -3,8 +3,9 @@ import { createClient } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
+import { readPastedId } from "#lib/ids/request-id.ts";
 import { readAll } from "#lib/rpc/pages.ts";
-import { count, moment, reasonName, requestId } from "../../shared/arguments.ts";
+import { count, moment, reasonName } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { addQuestion } from "../ask-core.ts";
 import { requestDocument, requestWithAdvice } from "../output/metering-documents.ts";
@@ -36,7 +37,7 @@ export function addRequests(program: Command, io: Io): void {
         .option(
           "--request <id>",
           "only this request, by the x-request-id of its response or the id in its answer, and what to do about it",
-          requestId,
+          readPastedId,
         )
         .option("--key <key>", "only this key")
         .option("--model <model>", "only this model")

@@ -5,8 +5,9 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { readPastedId } from "#lib/ids/request-id.ts";
 import { readAll } from "#lib/rpc/pages.ts";
-import { count, moment, requestId as toRequestId } from "../../shared/arguments.ts";
+import { count, moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { addQuestion } from "../ask-core.ts";
 import { receiptDocument, wholeReceiptDocument } from "../output/metering-documents.ts";
@@ -30,7 +31,7 @@ export function addReceipt(program: Command, io: Io): void {
       command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
     ask: async (core, { account = "" }, pasted) => {
       const client = createClient(MeteringService, core);
-      const requestId = toRequestId(pasted);
+      const requestId = readPastedId(pasted);
       const asked = client.getReceipt({ requestId, accountId: account });
       const { receipt, furtherRuns } = await asked.catch((error: unknown) => {
         throw readDetail(error)?.reason === Reason.RECEIPT_NOT_FOUND ? leadOn(error, requestId) : error;
@@ -57,7 +58,7 @@ export function addReceipts(program: Command, io: Io): void {
       command
         .option("--key <key>", "only this key")
         .option("--model <model>", "only this model")
-        .option("--request <request>", "only this request", toRequestId)
+        .option("--request <request>", "only this request", readPastedId)
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
         .option("--limit <n>", "the most receipts", count, 100),

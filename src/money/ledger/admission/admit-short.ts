@@ -48,7 +48,7 @@ export function admitShort(means: Means, rates: Rates, wanted: WantedTokens, las
   const tooLittle = everything < worst && shorten(everything, rates, wanted) === undefined;
   if (everything <= 0 || tooLittle) {
     throw budget !== undefined && ofBudget < ofAccount
-      ? budgetSpent(budget, everything, rates)
+      ? budgetSpent(budget, everything, rates, wanted)
       : exhausted(everything, rates);
   }
 
@@ -105,15 +105,21 @@ function heldBy(budget: boolean) {
 
 const periods = { total: "in all", day: "a day", week: "a week", month: "a month" } as const;
 
-function budgetSpent({ budget, wallet }: HeldBudget, money: PicoUsd, rates: Rates) {
-  const { endsAt } = wallet.window;
-  const opens = endsAt === undefined ? "" : ` It opens again on ${new Date(endsAt).toISOString().slice(0, 10)}.`;
-  const fate = isNothing(money, rates) ? "is spent" : "has too little left for this prompt";
+function budgetSpent({ budget, wallet }: HeldBudget, money: PicoUsd, rates: Rates, wanted: WantedTokens) {
   return failure(
     Reason.BUDGET_EXHAUSTED,
-    `The key's budget of ${formatUsd(BigInt(budget.limit))} USD ${periods[budget.period]} ${fate}.${opens}`,
+    `The key's budget of ${formatUsd(BigInt(budget.limit))} USD ${periods[budget.period]} ${fate()}`,
     { bound: { case: "money", value: { limitPicoUsd: BigInt(budget.limit) } } },
   );
+
+  function fate(): string {
+    if (costOf(wanted, rates) > budget.limit && shorten(budget.limit, rates, wanted) === undefined) {
+      return "does not pay for this request, even unspent: shorten it, or have the budget raised.";
+    }
+    const { endsAt } = wallet.window;
+    const opens = endsAt === undefined ? "" : ` It opens again on ${new Date(endsAt).toISOString().slice(0, 10)}.`;
+    return `${isNothing(money, rates) ? "is spent" : "has too little left for this prompt"}.${opens}`;
+  }
 }
 
 /**

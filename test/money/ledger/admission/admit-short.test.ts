@@ -17,7 +17,7 @@ interface Money {
 }
 
 /** An account's money, and a budget's where there is one. */
-function toMeans(account: Money, budget?: Money) {
+function toMeans(account: Money, budget?: Money, limit = 5000) {
   const toWallet = ({ free, held }: Money) => ({ free, available: free + held });
   const [unleased, elsewhere] = [BigInt(account.unleased), BigInt(account.elsewhere)];
   const wallet = { ...toWallet(account), unleased, elsewhere } as Wallet;
@@ -25,7 +25,7 @@ function toMeans(account: Money, budget?: Money) {
     return { wallet, budget: undefined };
   }
   const ofBudget = { ...budget, ...toWallet(budget), window: windowAt("day", 0) } as unknown as BudgetWallet;
-  return { wallet, budget: { budget: { id: "key", limit: 5000, period: "day" } as const, wallet: ofBudget } };
+  return { wallet, budget: { budget: { id: "key", limit, period: "day" } as const, wallet: ofBudget } };
 }
 
 describe("a request whose time to wait is over", () => {
@@ -99,6 +99,19 @@ describe("a request that costs more than is free", () => {
     const rich = has({ free: 9000 });
     expect(reasonOf(() => admitShort(toMeans(rich, has({})), rates, asked, false))).toBe(Reason.BUDGET_EXHAUSTED);
     expect(reasonOf(() => admitShort(toMeans(has({}), rich), rates, asked, false))).toBe(Reason.BALANCE_EXHAUSTED);
+  });
+
+  test.each([
+    ["a prompt dearer than the whole budget", 90, asked],
+    ["64 tokens dearer than the whole budget", 63, { inputTokens: 1, outputTokens: 1000 }],
+    ["inputs to be embedded, dearer than the whole budget", 90, { inputTokens: 100, outputTokens: 0 }],
+  ])("is not told to wait for a period that changes nothing: %s", (_, limit, wanted) => {
+    const refuse = (of: number) => () =>
+      admitShort(toMeans(has({ free: 9000 }), has({ free: limit }), of), rates, wanted, false);
+    expect(refuse(limit)).toThrow(
+      / does not pay for this request, even unspent: shorten it, or have the budget raised\.$/,
+    );
+    expect(refuse(5000)).toThrow(/ It opens again on 1970-01-02\.$/);
   });
 
   test("waits for what other requests hold, however little of it", () => {
