@@ -27,6 +27,9 @@ export function toRequestId(id: string): string {
  * or a command's message. Other texts stay as they are, without the spaces around them.
  */
 export function readPastedId(text: string): string {
-  const [, id] = /^\W*(?:(?:x-)?request[-_]?id\W+|(?:request\W+)?(?=req_))([\w-]+)\W*$/i.exec(text) ?? [];
-  return id ?? text.trim();
+  const words = text.match(/[\w-]+/g) ?? [];
+  const id = words.at(-1) ?? "";
+  const name = words.slice(0, -1).join(" ");
+  const isNamed = /^(?:x-)?request[-_]?id$/i.test(name) || (/^(?:request)?$/i.test(name) && id.startsWith("req_"));
+  return isNamed ? id : text.trim();
 }
