@@ -35,10 +35,10 @@ export function count(text: string): number {
   return Number(text);
 }
 
-/** Reads a limit. "none" lifts it, and 0 does not: who writes it wants nothing to pass. `none`: what that does, in words. */
+/** Reads a limit. "none" and "0" lift it and are returned as "none". `none`: what that does, in words. */
 export function orNone<T>(parse: (text: string) => T, none = "lifts the limit"): (text: string) => T | "none" {
   return (text) => {
-    if (text === "none") {
+    if (text === "0" || text === "none") {
       return "none";
     }
     try {

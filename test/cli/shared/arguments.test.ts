@@ -5,7 +5,6 @@ import {
   count,
   deadline,
   moment,
-  orNone,
   port,
   rate,
   serverUrl,
@@ -59,14 +58,4 @@ test.each([
   for (const text of texts) {
     expect(() => parse(text)).toThrow("It must be");
   }
-});
-
-test.each([
-  [usd, "0"],
-  [count, "0"],
-  [deadline, "0"],
-] as const)("no limit is lifted by 0, which reads as the lowest one: %p", (parse, text) => {
-  const read = orNone<bigint | number | Date>(parse);
-  expect(read("none")).toBe("none");
-  expect(() => read(text)).toThrow('"none" lifts the limit.');
 });

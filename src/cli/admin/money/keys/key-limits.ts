@@ -54,5 +54,5 @@ export function requireBudget({ per }: LimitOptions, hasBudget: boolean): void {
  * An empty list lifts the limit, as do the words that lift any other limit. Ids of earlier uses of the option are kept.
  */
 function ids(text: string, before: readonly string[] | "none" = []): string[] | "none" {
-  return ["", "none"].includes(text.trim()) ? "none" : words(text, before === "none" ? [] : before);
+  return ["", "0", "none"].includes(text.trim()) ? "none" : words(text, before === "none" ? [] : before);
 }
