@@ -53,7 +53,7 @@ export const keyLimits = {
   tokensPerMinute: {
     kind: "count",
     name: "tpm",
-    help: "tokens in any 60 seconds; none lifts it",
+    help: "tokens in any 60 seconds; 0 or none lifts it",
     label: "Tokens a minute",
     none: "no limit",
     unit: "tokens/min",
@@ -61,7 +61,7 @@ export const keyLimits = {
   maxInFlight: {
     kind: "count",
     name: "inFlight",
-    help: "requests that it may run at once; none lifts it",
+    help: "requests that it may run at once; 0 or none lifts it",
     label: "Requests at once",
     none: "as its account",
     unit: "at once",
@@ -69,7 +69,7 @@ export const keyLimits = {
   budgetPicoUsd: {
     kind: "usd",
     name: "usd",
-    help: "what it may spend in a period, in exact decimal USD; none lifts it",
+    help: "what it may spend in a period, in exact decimal USD; 0 or none lifts it",
     label: "Budget",
     none: "none",
   },

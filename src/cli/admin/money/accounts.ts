@@ -111,11 +111,15 @@ export function addAccounts(program: Command, io: Io): void {
     description: "set or lift limits of an account; limits that are not named stay as they are",
     options: (command) =>
       command
-        .option("--in-flight <n>", "requests that it may run at once; none: its tier decides", orNone(count))
-        .option("--low-balance-usd <amount>", "a balance below this is low; none: its last top-up decides", orNone(usd))
+        .option("--in-flight <n>", "requests that it may run at once; 0 or none: its tier decides", orNone(count))
+        .option(
+          "--low-balance-usd <amount>",
+          "a balance below this is low; 0 or none: its last top-up decides",
+          orNone(usd),
+        )
         .option(
           "--credit <usd>",
-          "the most that it may owe, in exact decimal USD; none: it is prepaid",
+          "the most that it may owe, in exact decimal USD; 0 or none: it is prepaid",
           orNone(usd, "ends the credit line"),
         )
         .addOption(classOption("none: standard")),
