@@ -55,7 +55,10 @@ export function startUpkeep({
         await budgets.audit();
         await lost?.putBack(); // the database may have gone back
       });
-      await lost?.look();
+      if (await lost?.look()) {
+        await wallets.audit(); // what was given back may be leased again
+        await budgets.audit();
+      }
       await listen();
       await wallets.tidy();
       await budgets.tidy();

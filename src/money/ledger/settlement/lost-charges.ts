@@ -56,13 +56,15 @@ export class LostCharges {
     }
   }
 
-  /** Looks for lost charges when the database has changed hands since the last look. */
-  async look(): Promise<void> {
+  /** Looks for lost charges when the database has changed hands since the last look. Returns whether it has. */
+  async look(): Promise<boolean> {
     const turns = this.#parts.turns();
-    if (turns !== this.#turns) {
-      await this.putBack();
-      this.#turns = turns;
+    if (turns === this.#turns) {
+      return false;
     }
+    await this.putBack();
+    this.#turns = turns;
+    return true;
   }
 
   /**

@@ -6,6 +6,7 @@ import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import type { Hold } from "#src/money/model/ledger.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { databases } from "../../databases.ts";
@@ -245,4 +246,22 @@ test("a top-up through one core changes the standing on the others", async () =>
   await core(0).funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
   await eventually("the other core hears of it", async () => !(await core(1).ledger.fundingState(account)).freeOnly);
   expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(usd) });
+});
+
+test("leases that a failover has opened again are given back within seconds", async () => {
+  const { account, ledger, storage } = core(0);
+  const id = await account({ paid: usd });
+  const hold = await clock.until(ledger.hold(request(id, { inputTokens: 0, outputTokens: 10 }), never));
+  const em = storage.orm.em.fork();
+  await em.execute(
+    `insert into slice select (jsonb_populate_record(null::slice, to_jsonb(slice) || ?::jsonb)).* from slice where account_id = ?`,
+    [JSON.stringify({ id: v7(), granted: 1000, spent: 0 }), id],
+  );
+  await em.execute("update lot set leased = leased + 1000 where account_id = ?", [id]);
+  expect(await clock.until(ledger.unknownSlices())).toHaveLength(1);
+  const { history } = storage as PostgresqlStorage;
+  Object.defineProperty(history, "turns", { value: history.turns + 1 }); // a standby has become the primary
+  await clock.pass(2000);
+  expect(await clock.until(ledger.unknownSlices())).toEqual([]);
+  hold.release();
 });
