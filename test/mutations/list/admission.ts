@@ -148,4 +148,12 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     breaks: "256 tokens or one second of each running request, at the operator's cost.",
     tests: ["recovery", "ledger"],
   },
+  {
+    name: "the bound on a prompt that is still to be counted frees the rest of its money",
+    file: "hold.ts",
+    find: "!this.#inputKnown && !counted.isLowerBound && ",
+    replace: "!this.#inputKnown && ",
+    breaks: "is never more than the cap, and decides nothing before the end.",
+    tests: ["hold"],
+  },
 ]);

@@ -23,8 +23,8 @@ export interface Run {
   /** The highest rates for its tokens. */
   terms: Rates;
   admitted: ChargedTokens;
-  /** What the engine had counted, and when. */
-  readonly counted: { readonly at: number; readonly tokens: ChargedTokens }[];
+  /** What the engine had counted, and when, or the least that it will have counted of the prompt. */
+  readonly counted: { readonly at: number; readonly tokens: ChargedTokens; readonly isBound: boolean }[];
   /**
    * asked: waits for its hold. held: it runs. settling: it has ended and waits for its charge. gone: its process died
    * before it learned more.

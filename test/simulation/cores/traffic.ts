@@ -45,6 +45,8 @@ export class Traffic {
   readonly #again: Dice | undefined;
   /** Draws who uses the service. Undefined: requests do not say. */
   readonly #users: Dice | undefined;
+  /** Draws which engines count prompts at the end alone, and what they bound them by. */
+  readonly #bounds: Dice;
   #labelled = 0;
   #meanMs = 10;
   #stopped = false;
@@ -59,6 +61,7 @@ export class Traffic {
     hasLabels: boolean;
   }) {
     this.#users = parts.hasLabels ? parts.dice.fork("users") : undefined;
+    this.#bounds = parts.dice.fork("bounds of prompts");
     this.#again = parts.asksAgain ? parts.dice.fork("again") : undefined;
     this.#timeline = parts.timeline;
     this.#dice = parts.dice;
@@ -227,6 +230,8 @@ export class Traffic {
     const pieces = this.#dice.between(1, 6);
     const pieceMs = Math.min(this.#dice.exponential(this.#dice.chance(0.1) ? 3000 : 150), 5000);
     const nonsense = this.#dice.chance(this.engines.nonsense);
+    // Some count the prompt at the end alone: until then there is a bound on it.
+    const bound = this.#bounds.chance(0.2) ? Math.floor(inputTokens * this.#bounds.fraction()) : undefined;
     run.lies ||= nonsense;
     let piece = 0;
     const step = () => {
@@ -239,9 +244,11 @@ export class Traffic {
           { inputTokens: 0.5, outputTokens: 2 ** 60 },
         ]);
       }
-      run.counted.push({ at: this.#timeline.now, tokens: toCharged(tokens, run) });
+      const isBound = bound !== undefined && piece < pieces;
+      const known = isBound ? { ...tokens, inputTokens: bound, isLowerBound: true as const } : tokens;
+      run.counted.push({ at: this.#timeline.now, tokens: toCharged(known, run), isBound });
       try {
-        hold.progress(tokens);
+        hold.progress(known);
       } catch (error) {
         this.#history.note(`${run.requestId} could not go on: ${(error as Error).message}`);
       }

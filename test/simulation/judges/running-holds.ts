@@ -9,7 +9,7 @@ export function judgeRunningHolds({ traffic, history }: World): { look(): void }
   return {
     look() {
       for (const { requestId, state, process, hold, counted, admitted, lies } of traffic.runs) {
-        const prompt = counted.find(({ tokens }) => tokens.inputTokens > 0)?.tokens.inputTokens;
+        const prompt = counted.find(({ tokens, isBound }) => !isBound && tokens.inputTokens > 0)?.tokens.inputTokens;
         if (state !== "held" || !process.alive || lies || prompt === undefined) {
           continue;
         }
