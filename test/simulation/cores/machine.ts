@@ -72,6 +72,8 @@ export interface ToldPrices {
 /** A running core. */
 export interface Life {
   readonly process: SimulatedProcess;
+  /** When it began to serve, in the world's milliseconds. */
+  readonly servesSince: number;
   readonly money: Money;
   /** What it takes for the time. */
   readonly clock: Clock;
@@ -83,6 +85,12 @@ export interface Life {
   /** Tells an account what its next payment pays, as the core's payments service does. */
   tellPrices(accountId: string): Promise<ToldPrices>;
 }
+
+/** Milliseconds within which a core has compared what it recovered with the database. */
+const comparedMs = 65_000;
+
+/** Whether a core has compared what it recovered: a charge of its predecessor may have been stored for less than it knows. */
+export const hasCompared = ({ servesSince }: Life, now: number): boolean => now - servesSince > comparedMs;
 
 export const modelNames = ["small", "large"] as const;
 export type ModelName = (typeof modelNames)[number];
@@ -199,7 +207,7 @@ export class Machine {
     this.#open(process).then(
       (opened) => {
         if (process.alive) {
-          this.life = { process, ...opened };
+          this.life = { process, servesSince: timeline.now, ...opened };
           this.failures = 0;
           history.note(`${this.name} serves`);
         }
@@ -216,7 +224,7 @@ export class Machine {
     );
   }
 
-  async #open(process: SimulatedProcess): Promise<Omit<Life, "process">> {
+  async #open(process: SimulatedProcess): Promise<Omit<Life, "process" | "servesSince">> {
     const { timeline, history, alter, bookSize } = this.#around;
     const random = this.#around.dice.fork(`${this.name} ${this.#lives}`, () => process.now());
     const { storage, openStore } = this.#openDatabase(process);

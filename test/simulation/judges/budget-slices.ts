@@ -1,6 +1,6 @@
 import type { RunningHold } from "#src/money/ledger/hold.ts";
 import type { BudgetPart } from "#src/money/model/core-ledger.ts";
-import type { Life } from "../cores/machine.ts";
+import { hasCompared, type Life } from "../cores/machine.ts";
 import type { World } from "../world.ts";
 
 /** What slices have left, by their ids. */
@@ -46,9 +46,9 @@ export class BudgetSliceJudge {
 
   /** Judges, at a quiet moment, all that cores have. */
   judge(): void {
-    const { machines, history } = this.#world;
+    const { machines, history, timeline } = this.#world;
     for (const { life, name } of machines) {
-      if (life === undefined) {
+      if (life === undefined || !hasCompared(life, timeline.now)) {
         continue;
       }
       const left = this.#readLeft(life);

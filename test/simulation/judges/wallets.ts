@@ -1,9 +1,10 @@
+import { hasCompared } from "../cores/machine.ts";
 import type { World } from "../world.ts";
 
 /** Judges, at a quiet moment, that what each core has in memory of an account is what its open slices have left. */
-export function judgeWallets({ machines, customers, server, history }: World): void {
+export function judgeWallets({ machines, customers, server, history, timeline }: World): void {
   for (const { life, name } of machines) {
-    if (life === undefined) {
+    if (life === undefined || !hasCompared(life, timeline.now)) {
       continue;
     }
     for (const { accountId } of customers) {
