@@ -24,6 +24,12 @@ const oldPart = 0.15;
 /** What an operator may be refused: the key has ended or was rotated, perhaps by a call whose reply was lost. */
 const usual: ReadonlySet<string> = new Set(["KEY_STATE_CONFLICT", "LEDGER_UNAVAILABLE", "SHUTTING_DOWN"]);
 
+/** How many were begun, and how many are known to be done. */
+interface Unfreezes {
+  begun: number;
+  done: number;
+}
+
 /** Operators who rotate and revoke keys and freeze accounts while requests run, and customers who go on with old keys. */
 export class Keys {
   /** By key, and by account while it is frozen. */
@@ -37,6 +43,8 @@ export class Keys {
   readonly #secrets = new Map<string, string>();
   /** By account. */
   readonly #old = new Map<string, Caller[]>();
+  /** By account. */
+  readonly #unfreezes = new Map<string, Unfreezes>();
   #stopped = false;
 
   constructor(parts: {
@@ -103,14 +111,40 @@ export class Keys {
     process.reach(() => {
       const { accountId } = customer;
       if (drawn < 0.1) {
-        this.#follow(door.freeze(accountId), () => this.ended.set(accountId, { at: this.#timeline.now, process }));
+        this.#freeze(accountId, { door, process });
       } else if (drawn < 0.3) {
-        this.ended.delete(accountId);
-        this.#follow(door.unfreeze(accountId), () => this.ended.delete(accountId));
+        this.#unfreeze(accountId, door);
       } else {
         this.#rotate(customer, place, { door, process, overlapMs });
       }
     });
+  }
+
+  /** Whether an account is frozen is known where no unfreeze was under way beside: either may have come last. */
+  #freeze(accountId: string, { door, process }: { readonly door: Door; readonly process: SimulatedProcess }): void {
+    const unfreezes = this.#unfreezesOf(accountId);
+    const { begun, done } = unfreezes;
+    this.#follow(door.freeze(accountId), () => {
+      if (begun === done && unfreezes.begun === begun) {
+        this.ended.set(accountId, { at: this.#timeline.now, process });
+      }
+    });
+  }
+
+  #unfreeze(accountId: string, door: Door): void {
+    const unfreezes = this.#unfreezesOf(accountId);
+    unfreezes.begun++;
+    this.ended.delete(accountId);
+    this.#follow(door.unfreeze(accountId), () => {
+      unfreezes.done++;
+      this.ended.delete(accountId);
+    });
+  }
+
+  #unfreezesOf(accountId: string): Unfreezes {
+    const found = this.#unfreezes.get(accountId) ?? { begun: 0, done: 0 };
+    this.#unfreezes.set(accountId, found);
+    return found;
   }
 
   /** Rotates a key, and sometimes ends the old one before its time. */
