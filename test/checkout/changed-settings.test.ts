@@ -6,13 +6,13 @@ import type { Customers } from "#src/checkout/customers.ts";
 import type { Dependencies } from "#src/checkout/dependencies.ts";
 import type { Payments } from "#src/checkout/payments.ts";
 import type { Provider } from "#src/checkout/provider.ts";
-import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { silentLogger } from "../support/loggers.ts";
+import { makePoorAccount } from "./poor-account.ts";
 import { usd } from "./shop.ts";
 
 // Somebody sets automatic top-up again while a look at his account is under way.
@@ -28,12 +28,7 @@ describe.each(dialects)("%s", (dialect) => {
   beforeEach(async () => {
     storage = await openStorage(await newDatabase(dialect));
     clock = new ManualClock();
-    accountId = systemRandom.uuid();
-    await storage.orm.em.fork().insert(Account, {
-      ...{ id: accountId, name: "", nameKey: toNameKey(""), maxKeys: 1, createdAt: new Date(), requestId: null },
-      ...{ paidTotal: 0n, debt: 0n, frozenAt: null, frozenReason: null, maxInFlight: null, serviceClass: null },
-      ...{ lowBalance: null, lastPaid: null, balanceTold: "ample" },
-    });
+    accountId = await makePoorAccount(storage);
   });
   afterEach(() => storage.close());
 

@@ -5,7 +5,6 @@ import { Payments } from "#src/checkout/payments.ts";
 import { type Provider, RefusedByProvider } from "#src/checkout/provider.ts";
 import { Elsewhere } from "#src/checkout/returns/elsewhere.ts";
 import { Withdrawals } from "#src/checkout/returns/withdrawals.ts";
-import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
@@ -13,6 +12,7 @@ import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { silentLogger } from "../support/loggers.ts";
+import { makePoorAccount } from "./poor-account.ts";
 import { usd } from "./shop.ts";
 
 // A failover into the past loses what the ledger has acknowledged, before it is noted here that the ledger has it.
@@ -30,16 +30,11 @@ describe.each(dialects)("%s", (dialect) => {
   const paidBack: string[] = [];
   beforeEach(async () => {
     storage = await openStorage(await newDatabase(dialect));
-    accountId = systemRandom.uuid();
+    accountId = await makePoorAccount(storage);
     booked.clear();
     paidBack.length = 0;
     loses = true;
     refuses = false;
-    await storage.orm.em.fork().insert(Account, {
-      ...{ id: accountId, name: "", nameKey: toNameKey(""), maxKeys: 1, createdAt: new Date(), requestId: null },
-      ...{ paidTotal: 0n, debt: 0n, frozenAt: null, frozenReason: null, maxInFlight: null, serviceClass: null },
-      ...{ lowBalance: null, lastPaid: null, balanceTold: "ample" },
-    });
   });
   afterEach(() => storage.close());
 
