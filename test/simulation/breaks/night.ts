@@ -20,7 +20,7 @@ export const nightBreaks: readonly Break[] = [
   {
     name: "requests that were admitted before their key had a limit are not counted",
     judge: "counted budgets",
-    seed: 12,
+    seed: 27,
     only: [],
     settings: night,
     apply: method(BudgetRecounts, "run", async () => []),
