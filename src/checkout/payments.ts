@@ -103,8 +103,10 @@ export class Payments {
     if (await this.#isOfNobody(accountId, reference)) {
       return this.#refuse(row, "the account was closed before the money came");
     }
+    const { accounts, topUpOrdered } = this.#deps;
+    const topUp = row !== undefined && credit <= row.amount ? topUpOrdered : accounts.topUp;
     try {
-      await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
+      await topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
     } catch (error) {
       return this.#explain(row, error);
     }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { systemRandom } from "#lib/ids/random.ts";
@@ -68,7 +69,9 @@ describe.each(dialects)("%s", (dialect) => {
     listAccounts: async () => ({
       accounts: [{ id: accountId, frozen: false, balancePicoUsd: BigInt(balance), debtPicoUsd: 0n }],
     }),
-    getAccount: none,
+    getAccount: async () => ({
+      account: { lots: [{ kind: LotKind.PAID, remainingPicoUsd: BigInt(balance) }], heldPicoUsd: 0n },
+    }),
     freezeAccount: none,
   } as unknown as Accounts;
 
@@ -97,7 +100,11 @@ describe.each(dialects)("%s", (dialect) => {
 
   function start() {
     const lease = { hold: async () => true, release: none };
-    const ledger = { accounts, isBooked: async (_: unknown, reference: string) => moved.has(reference) };
+    const ledger = {
+      accounts,
+      topUpOrdered: accounts.topUp,
+      isBooked: async (_: unknown, reference: string) => moved.has(reference),
+    };
     const deps = { storage, provider, announce: none, clock, random: systemRandom, logger: silentLogger };
     const { autoTopUps, sweep, events, refunds } = createCheckout({ ...deps, ...ledger }, lease);
     const below = { below: cents(5), amount: cents(20), monthly: BigInt(cents(100)) };
@@ -174,8 +181,6 @@ describe.each(dialects)("%s", (dialect) => {
     const paid = { state: "paid" as const, currency: "usd", credit: cents(20), charged: cents(20) };
     charges.set(reference, { ...paid, reference, accountId, order: undefined });
     await events.handle(tell(reference));
-    const account = { lots: [], heldPicoUsd: 0n };
-    Object.assign(accounts, { getAccount: async () => ({ account }) });
     const wish = { accountId, reference, amount: cents(20), requestId: "back" };
     const [made] = await refunds.refund(wish);
     const id = made?.id ?? "";
