@@ -4,7 +4,6 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Account, closedReason } from "#src/storage/entities/account.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
-import { Payment } from "#src/storage/entities/payment.ts";
 import { Member } from "#src/storage/entities/people/member.ts";
 import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -100,7 +99,8 @@ export class Payments {
   /** Brings money that is paid into the ledger, unless nobody has its account any more. */
   async #enter(paid: Paid): Promise<Credited> {
     const { row, accountId, reference, credit } = paid;
-    if (await this.#isOfNobody(accountId, reference)) {
+    const { storage, isBooked, logger } = this.#deps;
+    if ((await this.#isOfNobody(accountId)) && !(await isBooked(storage.orm.em.fork(), reference))) {
       return this.#refuse(row, "the account was closed before the money came");
     }
     const { accounts, topUpOrdered } = this.#deps;
@@ -111,17 +111,22 @@ export class Payments {
       return this.#explain(row, error);
     }
     const payment = await this.#note(paid);
-    this.#deps.logger.info({ reference, account: accountId }, "payment credited");
+    logger.info({ reference, account: accountId }, "payment credited");
+    if (await this.#isOfNobody(accountId)) {
+      logger.error(
+        { reference, account: accountId },
+        "a payment came in while its account was closed: refund what is left of it",
+      );
+    }
     return { outcome: "credited", detail: "credited", payment };
   }
 
-  /** Whether nobody has the account any more, so that money which the ledger does not have yet would be out of reach. */
-  async #isOfNobody(accountId: string, reference: string): Promise<boolean> {
+  /** Whether nobody has the account any more, so that its money is out of reach. */
+  async #isOfNobody(accountId: string): Promise<boolean> {
     const em = this.#deps.storage.orm.em.fork();
     const closed = { id: accountId, frozenReason: closedReason };
     const isClosed = isUuid(accountId) && (await em.count(Account, closed)) > 0;
-    const isEmpty = isClosed && (await em.count(Member, { accountId })) === 0;
-    return isEmpty && (await em.count(Payment, { accountId, reference })) === 0;
+    return isClosed && (await em.count(Member, { accountId })) === 0;
   }
 
   /**
