@@ -18,6 +18,8 @@ export type Accounts = Pick<
 export interface Dependencies {
   readonly storage: Storage;
   readonly accounts: Accounts;
+  /** Brings in a payment that was ordered here, also where the limits of one payment have changed since. */
+  readonly topUpOrdered: Accounts["topUp"];
   readonly isBooked: IsBooked;
   /** Undefined: events are believed, and nothing can be asked. */
   readonly provider: Provider | undefined;

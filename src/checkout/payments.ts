@@ -1,9 +1,9 @@
-import { validate as isUuid } from "uuid";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import { validate as isUuid, v5 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Account, closedReason } from "#src/storage/entities/account.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
-import { Payment } from "#src/storage/entities/payment.ts";
 import { Member } from "#src/storage/entities/people/member.ts";
 import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -23,6 +23,8 @@ export interface Credited {
 /** Money that the provider has, and what is known of it. Amounts are in pico-USD. */
 interface Paid {
   readonly row: ProviderPayment | undefined;
+  /** The order that made it, as it says itself. Undefined: none of this service. */
+  readonly order: string | undefined;
   readonly accountId: string;
   readonly reference: string;
   readonly credit: number;
@@ -31,6 +33,16 @@ interface Paid {
 
 /** Milliseconds until money that the ledger does not take yet is offered to it again. */
 const againMs = 3_600_000;
+/** Nobody expects a card to be charged twice in a minute: a charge that is too small rests for an hour. */
+export const answeredMs = 3_600_000;
+
+/**
+ * The order of a crossing's charge: the same again after a failover into the past has lost it, so that the provider charges
+ * the card once.
+ */
+export function orderOfCrossing(accountId: string, crossing: number): string {
+  return v5(`auto top-up ${crossing}`, accountId);
+}
 
 /** Payments at the provider: credits each once, as the provider tells it, in whatever order and however often. */
 export class Payments {
@@ -81,32 +93,40 @@ export class Payments {
     if (row !== undefined) {
       await this.#update(row, { state: "paid", reference, charged });
     }
-    return this.#enter({ row, accountId, reference, credit, charged });
+    return this.#enter({ row, order: found.order, accountId, reference, credit, charged });
   }
 
   /** Brings money that is paid into the ledger, unless nobody has its account any more. */
   async #enter(paid: Paid): Promise<Credited> {
     const { row, accountId, reference, credit } = paid;
-    if (await this.#isOfNobody(accountId, reference)) {
+    const { storage, isBooked, logger } = this.#deps;
+    if ((await this.#isOfNobody(accountId)) && !(await isBooked(storage.orm.em.fork(), reference))) {
       return this.#refuse(row, "the account was closed before the money came");
     }
+    const { accounts, topUpOrdered } = this.#deps;
+    const topUp = row !== undefined && credit <= row.amount ? topUpOrdered : accounts.topUp;
     try {
-      await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
+      await topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
     } catch (error) {
       return this.#explain(row, error);
     }
     const payment = await this.#note(paid);
-    this.#deps.logger.info({ reference, account: accountId }, "payment credited");
+    logger.info({ reference, account: accountId }, "payment credited");
+    if (await this.#isOfNobody(accountId)) {
+      logger.error(
+        { reference, account: accountId },
+        "a payment came in while its account was closed: refund what is left of it",
+      );
+    }
     return { outcome: "credited", detail: "credited", payment };
   }
 
-  /** Whether nobody has the account any more, so that money which the ledger does not have yet would be out of reach. */
-  async #isOfNobody(accountId: string, reference: string): Promise<boolean> {
+  /** Whether nobody has the account any more, so that its money is out of reach. */
+  async #isOfNobody(accountId: string): Promise<boolean> {
     const em = this.#deps.storage.orm.em.fork();
     const closed = { id: accountId, frozenReason: closedReason };
     const isClosed = isUuid(accountId) && (await em.count(Account, closed)) > 0;
-    const isEmpty = isClosed && (await em.count(Member, { accountId })) === 0;
-    return isEmpty && (await em.count(Payment, { accountId, reference })) === 0;
+    return isClosed && (await em.count(Member, { accountId })) === 0;
   }
 
   /**
@@ -146,16 +166,15 @@ export class Payments {
 
   /** Notes that the ledger has a payment. */
   async #note(of: Paid): Promise<ProviderPayment> {
-    const { storage, clock, random } = this.#deps;
+    const { storage, clock } = this.#deps;
     const { row, accountId, reference, credit: amount, charged } = of;
     const facts = { amount, charged, reference, state: "credited" as const, problem: null, askAt: null };
     const note = () =>
       inTransaction(storage, async (em) => {
         await demandBooked(this.#deps, em, reference);
         if (row === undefined) {
-          const made = { id: random.uuid(), accountId, origin: "elsewhere" as const, cause: reference };
           await em.insert(ProviderPayment, {
-            ...made,
+            ...(await this.#identify(em, of)),
             ...facts,
             session: null,
             url: null,
@@ -175,5 +194,23 @@ export class Payments {
       () => storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference }),
       (error: unknown) => readCollided(error, find),
     );
+  }
+
+  /**
+   * What has made a payment without a row: somebody elsewhere, or an order that a failover into the past has lost. The charge
+   * of the account's next crossing answers it.
+   */
+  async #identify(em: SqlEntityManager, { order, accountId, reference }: Paid) {
+    const { clock, random } = this.#deps;
+    const isLost = order !== undefined && isUuid(order) && (await em.count(ProviderPayment, order)) === 0;
+    const made = { id: isLost ? order : random.uuid(), accountId, origin: "elsewhere" as const, cause: reference };
+    const auto = isLost && (await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE }));
+    const crossing = (auto ? auto.crossing : 0) + 1;
+    if (!isLost || order !== orderOfCrossing(accountId, crossing)) {
+      return made;
+    }
+    const answered = { crossing, declines: 0, notBefore: new Date(clock.now() + answeredMs) };
+    await em.nativeUpdate(AutoTopUp, { accountId }, answered);
+    return { ...made, origin: "auto" as const, cause: String(crossing) };
   }
 }

@@ -46,6 +46,18 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await shop.proves()).toEqual([]);
   }, 60_000);
 
+  test("what was ordered is credited though a payment may be no more so large when it is paid", async () => {
+    const accountId = await shop.account();
+    const { url: page, checkoutId } = await open(accountId, 500);
+    await shop.stop();
+    shop = await openShop(url, stripe, {}, undefined, { maximum_usd: "50", rolling_24h_usd: "100" });
+    connectEvents(stripe, shop);
+    await press(page, "paid");
+    await hasBalance(shop, accountId, usd(500));
+    await eventually("it is told", async () => (await stateOf(checkoutId)) === CheckoutState.CREDITED);
+    expect(await reasonOf(open(accountId, 500, "two"))).toBe(Reason.PAYMENT_ABOVE_MAXIMUM);
+  }, 60_000);
+
   test("an account whom Stripe does not know any more, as after another key, pays as somebody new", async () => {
     const accountId = await shop.account();
     await press((await open(accountId)).url, "paid");

@@ -60,7 +60,7 @@ describe.each(dialects)("%s", (dialect) => {
       },
     } as unknown as Provider;
     const deps: Dependencies = {
-      ...{ storage, accounts, provider, announce: none, logger: silentLogger },
+      ...{ storage, accounts, topUpOrdered: accounts.topUp, provider, announce: none, logger: silentLogger },
       ...{ clock: new ManualClock(), random: systemRandom, isBooked: async (_, reference) => booked.has(reference) },
     };
     const withdrawals = new Withdrawals(deps);

@@ -55,7 +55,9 @@ export interface Shop {
 /** A secret that signs the events of a stand-in. */
 export const webhookSecret = "whsec_of_the_shop";
 
-export type PaymentSettings = Partial<NonNullable<NonNullable<input<typeof configSchema>["payments"]>["stripe"]>>;
+type Payments = NonNullable<input<typeof configSchema>["payments"]>;
+export type PaymentSettings = Partial<NonNullable<Payments["stripe"]>>;
+export type PaymentLimits = Omit<Payments, "stripe">;
 
 /** Starts a core on a database. `stripe` undefined: no secret key is configured. */
 export async function openShop(
@@ -63,6 +65,7 @@ export async function openShop(
   stripe: StandIn | undefined,
   settings: PaymentSettings = {},
   engine?: Simulator,
+  limits: PaymentLimits = {},
 ): Promise<Shop> {
   applyWorkarounds();
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-shop-"));
@@ -78,6 +81,7 @@ export async function openShop(
     free_tier: { grant_usd: "0" },
     payments: {
       rolling_24h_usd: "1000",
+      ...limits,
       ...(stripe ? { stripe: { secret_key_env: "KEY", api_url: stripe.url, ...settings } } : {}),
     },
   });

@@ -97,10 +97,14 @@ test("an operator has the highest role of its groups, and loses what it opened w
   const made = auditEvents.find(({ method }) => method.endsWith("/CreateAccount"));
   expect(made).toMatchObject({ operator: "root <bea@example.com>", personId: owner.session?.personId });
 
+  const { account } = await accounts.createAccount({}, as(owner.token));
+  const { keyId } = await sessions().createSessionKey({ accountId: account?.id ?? "" }, as(owner.token));
   const gone = corp.signIn(sessions(), { ...bea, groups: ["others", "toString"] }, options);
   expect(await outcomeOf(gone)).toBe("PERMISSION_DENIED");
   for (const { token } of [owner, reader]) {
     expect(await outcomeOf(operators.listOperators({}, as(token)))).toBe("UNAUTHENTICATED");
   }
+  const { key } = await createClient(AccountsService, service.operator).getKey({ keyId });
+  expect(key?.revokedAt).toBeDefined();
   expect(await outcomeOf(corp.signIn(sessions(), { ...bea, groups: undefined }, options))).toBe("PERMISSION_DENIED");
 });

@@ -6,6 +6,7 @@ import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { skipTime } from "../support/clocks/skip-time.ts";
 import { type Service, startService } from "../support/service.ts";
 
 let service: Service;
@@ -103,3 +104,33 @@ test("a session makes no operators, no webhooks and no links: the token itself i
     { operator: "root", after: { refused: expect.stringContaining(refused) } },
   ]);
 });
+
+/** A session of an operator that has made a key. */
+async function makeKey(headers: { readonly headers: Record<string, string> }, accountId: string) {
+  const { token: link } = await sessionsOf(service.transport).createSignInLink({}, headers);
+  const { token } = await sessionsOf(service.transport).redeemSignInLink({ token: link });
+  const { keyId } = await sessionsOf(service.transport).createSessionKey({ accountId }, session(token));
+  const isLive = async () =>
+    (await createClient(AccountsService, service.operator).getKey({ keyId })).key?.revokedAt === undefined;
+  return { token, isLive };
+}
+
+test("the keys of an operator's session end with it, also when others displace it or the operator is revoked", async () => {
+  const { accountId } = await account();
+  const operators = createClient(OperatorsService, service.operator);
+  const { operator, token } = await operators.createOperator({ name: "keys", role: Role.OWNER });
+  const own = bearer(token);
+  const first = await makeKey(own, accountId);
+  for (let more = 0; more < 99; more += 1) {
+    if (more % 20 === 0) {
+      skipTime(60_000); // so many sign-ins take some minutes
+    }
+    await sessionsOf(service.transport).createSession({}, own);
+  }
+  expect(await first.isLive()).toBe(true);
+  const last = await makeKey(own, accountId);
+  expect([await first.isLive(), await last.isLive()]).toEqual([false, true]);
+  await expect(sessionsOf(service.transport).getSession({}, session(first.token))).rejects.toThrow("has ended");
+  await operators.revokeOperator({ operatorId: operator?.id ?? "" });
+  expect(await last.isLive()).toBe(false);
+}, 60_000);

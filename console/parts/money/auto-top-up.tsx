@@ -61,6 +61,12 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
             at most <Amount pico={set.monthlyPicoUsd} /> a month (UTC); <Amount pico={set.chargedPicoUsd} /> in this
             one.
           </p>
+          {set.chargedPicoUsd + set.amountPicoUsd > set.monthlyPicoUsd && (
+            <p class="notice warn">
+              It is not charged again in this month: another <Amount pico={set.amountPicoUsd} /> would pass what it may
+              be charged a month.
+            </p>
+          )}
           {set.declines === 0 && set.notBefore && (
             <p class="notice">
               It is not charged again before <Time at={set.notBefore} />, unless the balance reaches{" "}

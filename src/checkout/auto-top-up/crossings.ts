@@ -1,4 +1,4 @@
-import { LockMode } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { formatUsd } from "#lib/money/money.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
@@ -6,8 +6,8 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import type { Customers } from "../customers.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { demandProvider, finalReason } from "../faults.ts";
-import type { Payments } from "../payments.ts";
-import { answeredMs, chargedThisMonth } from "./settings.ts";
+import { answeredMs, orderOfCrossing, type Payments } from "../payments.ts";
+import { chargedThisMonth } from "./settings.ts";
 
 /** Accounts looked at in one go. */
 const atOnce = 500;
@@ -109,8 +109,7 @@ export class Crossings {
 
   /** Takes a crossing. Undefined: another core has taken it, it is none any more, or the month's bound is reached. */
   async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<ProviderPayment | undefined> {
-    const { storage, clock, random } = this.#deps;
-    const id = random.uuid();
+    const { storage, clock } = this.#deps;
     const now = clock.now();
     return inTransaction(storage, async (em) => {
       const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
@@ -124,11 +123,13 @@ export class Crossings {
       if (charged + BigInt(row.amount) > BigInt(row.monthly)) {
         return undefined;
       }
+      const next = await nextCrossing(em, row);
+      const id = orderOfCrossing(accountId, next);
       const charge: ProviderPayment = {
         id,
         accountId,
         origin: "auto",
-        cause: String(crossing + 1),
+        cause: String(next),
         amount: row.amount,
         charged: null,
         state: "open",
@@ -142,7 +143,7 @@ export class Crossings {
       await em.insert(ProviderPayment, charge);
       const isLifted = balance + BigInt(row.amount) >= BigInt(row.below);
       const notBefore = isLifted ? null : new Date(now + answeredMs);
-      await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: crossing + 1, charging: id, notBefore });
+      await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: next, charging: id, notBefore });
       return charge;
     });
   }
@@ -185,4 +186,13 @@ export class Crossings {
     });
     logger.warn({ account: accountId, problem }, "a saved card was declined");
   }
+}
+
+/** The number of a new crossing: none whose charge came in after a failover into the past had lost the crossing itself. */
+async function nextCrossing(em: SqlEntityManager, { accountId, crossing }: AutoTopUp): Promise<number> {
+  let next = crossing + 1;
+  while ((await em.count(ProviderPayment, orderOfCrossing(accountId, next))) > 0) {
+    next++;
+  }
+  return next;
 }

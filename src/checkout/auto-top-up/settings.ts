@@ -7,9 +7,7 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import { demandCents } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { demandProvider } from "../faults.ts";
-
-/** Nobody expects a card to be charged twice in a minute: a charge that is too small rests for an hour. */
-export const answeredMs = 3_600_000;
+import { answeredMs } from "../payments.ts";
 
 /** When the saved card is to be charged, in pico-USD. */
 export interface Wish {

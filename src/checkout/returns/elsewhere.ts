@@ -53,7 +53,18 @@ export class Elsewhere {
       await this.#withdrawals.move(row.id, "withdrawn", { state: "done", providerId: returned.id, askAt: null });
       return 0;
     }
+    if (row.state === "refused" && row.kind === "refund") {
+      return this.#takeAnew(row);
+    }
     return row.state === "asked" && row.kind !== "refund" ? this.#take(row, payment) : 0;
+  }
+
+  /** Takes out a refund that the ledger refused once a failover had lost that it gave it away, and that is paid back. */
+  async #takeAnew({ id, amount }: Withdrawal): Promise<number> {
+    const askAt = new Date(this.#deps.clock.now() + carryOnMs);
+    await this.#withdrawals.move(id, "refused", { state: "asked", problem: null, askAt });
+    const { state } = await this.#withdrawals.carryOn(id);
+    return state === "done" ? amount : 0;
   }
 
   /** The withdrawal of something that went back: asked for here, or noted before. */

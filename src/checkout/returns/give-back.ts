@@ -33,8 +33,13 @@ export class GiveBack {
       carriedOn.push(await askFor(() => this.#withdrawals.carryOn(id)));
     }
     demandGone(carriedOn);
-    // Each attempt is a request of its own: an earlier one may have left money that running requests held.
-    demandGone(await this.#refundRest(accountId, `${requestId}.${this.#deps.random.uuid()}`));
+    // Each attempt is a request of its own: an earlier one may have left money that running requests held, or that was paid
+    // while the provider was asked.
+    for (let rest = 1; rest > 0; ) {
+      const refunds = await this.#refundRest(accountId, `${requestId}.${this.#deps.random.uuid()}`);
+      demandGone(refunds);
+      rest = refunds.length;
+    }
     const gone = await em.fork().find(Withdrawal, { accountId, kind: "refund", state: "done" });
     const isOfRequest = ({ id, cause }: Withdrawal) =>
       cause?.startsWith(`${requestId}.`) || carriedOn.some((one) => one.id === id);

@@ -39,16 +39,28 @@ export class Withdrawals {
   /** Takes the money of a withdrawal out of the ledger. */
   async #withdraw(row: Withdrawal): Promise<void> {
     const { id, accountId, amount } = row;
+    const movement = { accountId, amountPicoUsd: BigInt(amount), reference: ledgerReference(row) };
     try {
-      await this.#deps.accounts.refund({ accountId, amountPicoUsd: BigInt(amount), reference: ledgerReference(row) });
+      await this.#deps.accounts.refund(movement);
     } catch (error) {
       if (finalReason(error) === undefined) {
         throw error;
       }
-      await this.move(id, "asked", { state: "refused", problem: textOf(error), askAt: null });
-      return;
+      if (!(await this.#isPaidBack(row))) {
+        await this.move(id, "asked", { state: "refused", problem: textOf(error), askAt: null });
+        return;
+      }
+      // A failover into the past has lost that the ledger gave it away: what is spent of it since then is owed.
+      await this.#deps.accounts.refund({ ...movement, intoDebt: true });
     }
     await this.move(id, "asked", { state: "withdrawn" }, ledgerReference(row));
+  }
+
+  /** Whether the provider has paid a withdrawal back before. */
+  async #isPaidBack({ id, paymentId }: Withdrawal): Promise<boolean> {
+    const { reference } = await this.#deps.storage.orm.em.fork().findOneOrFail(ProviderPayment, paymentId);
+    const returned = await demandProvider(this.#deps.provider).refund.list(reference ?? "");
+    return returned.some(({ order, state }) => order === id && state === "gone");
   }
 
   /** Pays a withdrawal back at the provider. */

@@ -160,7 +160,14 @@ export async function composeAccess(
     services: [
       registration(AccountsService, accountsService),
       registration(AuditService, createAuditService(trail)),
-      registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
+      registration(
+        OperatorsService,
+        createOperatorsService({
+          operators,
+          changed: () => liveTokens.forget(),
+          endSessions: sessions.endOperator,
+        }),
+      ),
       registration(
         PeopleService,
         createPeopleService({

@@ -1,3 +1,4 @@
+import type { FilterQuery } from "@mikro-orm/core";
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -39,6 +40,8 @@ export interface NewSession {
   readonly session: ConsoleSession;
   readonly token: string;
   readonly cookie: string;
+  /** The sessions that ended because it began. */
+  readonly displaced: readonly ConsoleSession[];
 }
 
 interface Dependencies {
@@ -156,23 +159,16 @@ export class Sessions {
     return this.#parts.storage.orm.em.fork().find(ConsoleSession, where, { orderBy: { id: "asc" }, limit });
   }
 
-  /** Ends a session, or all sessions of an account. Returns those that ended. */
-  end(which: { readonly id: string } | { readonly accountId: string }): Promise<ConsoleSession[]> {
-    return inTransaction(this.#parts.storage, async (em) => {
-      const ended = await em.find(ConsoleSession, which, locked);
-      await em.nativeDelete(ConsoleSession, { id: { $in: ended.map(({ id }) => id) } });
-      return ended;
-    });
+  /** Ends a session, or all sessions of an account or an operator. Returns those that ended. */
+  end(
+    which: { readonly id: string } | { readonly accountId: string } | { readonly operatorId: string },
+  ): Promise<ConsoleSession[]> {
+    return inTransaction(this.#parts.storage, (em) => endWithin(em, which));
   }
 
-  /** Ends the operator's sessions of a person. */
-  async endOperator(personId: string): Promise<readonly string[]> {
-    const where = { personId, role: { $ne: null } };
-    return inTransaction(this.#parts.storage, async (em) => {
-      const ended = await em.find(ConsoleSession, where, locked);
-      await em.nativeDelete(ConsoleSession, where);
-      return ended.map(({ id }) => id);
-    });
+  /** Ends the operator's sessions of a person. Returns those that ended. */
+  endOperator(personId: string): Promise<ConsoleSession[]> {
+    return inTransaction(this.#parts.storage, (em) => endWithin(em, { personId, role: { $ne: null } }));
   }
 
   #findLink(em: SqlEntityManager, digest: Buffer): Promise<SignInLink | null> {
@@ -207,7 +203,7 @@ export class Sessions {
       limit: mostLive - 1,
       fields: ["id"],
     });
-    await em.nativeDelete(ConsoleSession, { ...whose, id: { $nin: newest.map(({ id }) => id) } });
+    const displaced = await endWithin(em, { ...whose, id: { $nin: newest.map(({ id }) => id) } });
     const token = newSessionToken(random);
     const cookie = this.#cookieOf(token);
     const session = em.create(ConsoleSession, {
@@ -220,7 +216,7 @@ export class Sessions {
     });
     em.persist(session);
     this.filter.add(session.digest);
-    return { session, token, cookie };
+    return { session, token, cookie, displaced };
   }
 
   #cookieOf(token: string): string {
@@ -234,6 +230,12 @@ export class Sessions {
   #now(): Date {
     return new Date(this.#parts.clock.now());
   }
+}
+
+async function endWithin(em: SqlEntityManager, which: FilterQuery<ConsoleSession>): Promise<ConsoleSession[]> {
+  const ended = await em.find(ConsoleSession, which, { ...locked, orderBy: { id: "asc" } });
+  await em.nativeDelete(ConsoleSession, { id: { $in: ended.map(({ id }) => id) } });
+  return ended;
 }
 
 function ended(): Error {

@@ -20,6 +20,8 @@ export interface Credit {
    * had. Undefined: it is new money.
    */
   readonly undoes?: string;
+  /** Whether it was ordered within the limits of one payment, which may have changed since. Undefined: it was not. */
+  readonly isOrdered?: boolean;
 }
 
 /** Money that goes back. */

@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { toInt64 } from "#lib/money/int64.ts";
@@ -12,6 +12,12 @@ import { readVisible } from "./read-visible.ts";
 
 const toPaymentKey = ({ id, at }: PaymentStatement) => `${at.getTime()} ${id}`;
 const isPaymentKey = (key: string) => /^\d{1,15} [0-9a-f-]{36}$/.test(key);
+
+/**
+ * Whether a call brings in a payment that was ordered within the limits of one payment, which may have changed since. Only
+ * this process can say so.
+ */
+export const orderedKey = createContextKey(false, { description: "ordered payment" });
 
 /** The methods that move an account's money, and list its movements. */
 export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
@@ -41,7 +47,8 @@ export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
         await noteWithin(context, () => funds.check(payment.accountId, payment.amount));
         return moved(payment.accountId, "");
       }
-      return credit({ ...payment, kind: "paid", ...(undoes === "" ? {} : { undoes }) }, context);
+      const isOrdered = context.values.get(orderedKey);
+      return credit({ ...payment, kind: "paid", isOrdered, ...(undoes === "" ? {} : { undoes }) }, context);
     },
 
     async grant(request, context) {

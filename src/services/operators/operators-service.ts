@@ -17,10 +17,13 @@ interface Dependencies {
   readonly operators: Operators;
   /** Tells this core that an operator has changed. The others know within ten seconds. */
   readonly changed: () => void;
+  /** Ends an operator's sessions, and the keys that they made. */
+  readonly endSessions: (operatorId: string) => Promise<void>;
 }
 
 /** Manages operators with tokens of their own. */
-export function createOperatorsService({ operators, changed }: Dependencies): ServiceImpl<typeof OperatorsService> {
+export function createOperatorsService(deps: Dependencies): ServiceImpl<typeof OperatorsService> {
+  const { operators, changed, endSessions } = deps;
   return {
     async createOperator({ name, role }, context) {
       readTokenHolder(context);
@@ -58,6 +61,7 @@ export function createOperatorsService({ operators, changed }: Dependencies): Se
       noteBefore(context, OperatorSchema, operatorMessage(before));
       const operator = await operators.revoke(operatorId);
       changed();
+      await endSessions(operatorId);
       return { operator: operatorMessage(operator) };
     },
 

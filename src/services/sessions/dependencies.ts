@@ -31,8 +31,8 @@ export interface Dependencies {
   readonly isSignUpOpen: boolean;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
-  /** Called with each session that ended here. */
-  readonly ended: (sessionId: string) => void;
+  /** Forgets sessions that have ended, and ends the keys that they made. */
+  readonly finish: (ended: readonly ConsoleSession[]) => Promise<void>;
   /** Notes in the audit log what an operator did to sign in. */
   readonly note: (event: NewAuditEvent) => Promise<void>;
   readonly toRole: (role: NonNullable<ConsoleSession["role"]>) => Role;

@@ -21,7 +21,9 @@ export interface Openings {
 }
 
 /** What is told of a session that has just been opened. */
-export type Opened = Omit<NewSession, "session"> & { readonly session: MessageInitShape<typeof SessionSchema> };
+export type Opened = Pick<NewSession, "token" | "cookie"> & {
+  readonly session: MessageInitShape<typeof SessionSchema>;
+};
 
 export function createOpenings(deps: Dependencies): Openings {
   const describe = async (session: ConsoleSession): Promise<MessageInitShape<typeof SessionSchema>> => ({
@@ -52,10 +54,10 @@ export function createOpenings(deps: Dependencies): Openings {
     return session.operatorId ? deps.findName(session.operatorId) : deps.rootName;
   };
 
-  const opened = async ({ session, ...credentials }: NewSession): Promise<Opened> => ({
-    session: await describe(session),
-    ...credentials,
-  });
+  const opened = async ({ session, displaced, ...credentials }: NewSession): Promise<Opened> => {
+    await deps.finish(displaced);
+    return { session: await describe(session), ...credentials };
+  };
 
   /** Notes the sign-in of an operator. */
   const openedBy = async (

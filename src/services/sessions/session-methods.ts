@@ -6,7 +6,6 @@ import { failure } from "#lib/errors/failure.ts";
 import { requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import type { Owner } from "#src/identity/sessions/sessions.ts";
-import type { ConsoleSession } from "#src/storage/entities/operators/console-session.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -20,17 +19,7 @@ type Methods = Pick<
 
 /** Sessions that are open: of a credential, listed, ended, with keys of their own, in another account. */
 export function createSessionMethods(deps: Dependencies, { describe, opened, openedBy }: Openings): Methods {
-  const { sessions } = deps;
-
-  /** Forgets sessions that have ended, and ends what they made. */
-  const finish = async (ended: readonly ConsoleSession[]) => {
-    for (const { id, keyIds } of ended) {
-      deps.ended(id);
-      for (const keyId of keyIds) {
-        await deps.revokeKey(keyId);
-      }
-    }
-  };
+  const { sessions, finish } = deps;
 
   const ownerOf = (principal: Principal): Owner => {
     if (principal.sessionId !== undefined) {

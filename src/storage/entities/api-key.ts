@@ -29,8 +29,8 @@ export const ApiKey = defineEntity({
     /** The id of the request that made it, so that the request sent again makes no other. Null: it had no id. */
     requestId: p.string().nullable(),
     /**
-     * The first key of its chain of rotations: all keys of the chain share that key's budget and counters. Null: this
-     * key.
+     * The first key of its chain of rotations, or a session that made it: all such keys share one budget and its counters.
+     * Null: this key.
      */
     limitsOf: p.uuid().nullable(),
     /** Whether it manages its account's keys, and runs no inference. Never changed. */

@@ -89,4 +89,12 @@ describe.each(dialects)("%s", (dialect) => {
     const left = await cast.operator.accounts.getKey({ keyId: made[0]?.keyId ?? "" });
     expect(left.key?.revokedAt).toBeDefined();
   });
+
+  test("keys that one session makes at once share what they may spend", async () => {
+    const { owner } = await cast.own();
+    const make = () => owner.sessions.createSessionKey({}, owner.credential);
+    const [first, second] = await Promise.all([make(), make()]);
+    await cast.operator.accounts.updateKey({ keyId: first.keyId, limits: { budgetPicoUsd: 7n } });
+    expect((await cast.operator.accounts.getKey({ keyId: second.keyId })).key?.limits?.budgetPicoUsd).toBe(7n);
+  });
 });

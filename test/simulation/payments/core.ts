@@ -62,6 +62,7 @@ export class Core {
       {
         storage: simulatedStorage(server, wire, undefined as never, true),
         accounts: ledger.serve(wire),
+        topUpOrdered: ledger.serve(wire).topUp,
         isBooked: async (_, reference) => ledger.movements.has(reference),
         provider: bank.serve(line),
         announce: async () => {},

@@ -11,6 +11,7 @@ import type { Config } from "#src/config/schema.ts";
 import { ownRates } from "#src/money/model/prices/own-prices.ts";
 import { readOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
+import { orderedKey } from "#src/services/accounts/money-methods.ts";
 import { createPaymentsService } from "#src/services/payments/payments-service.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
@@ -42,11 +43,13 @@ export async function composePayments(
   const { config, secrets, storage, announce, clock, random, logger, metrics } = foundation;
   const provider = await openProvider(foundation);
   let accounts: Accounts | undefined;
+  let ordering: Accounts | undefined;
   const lateAccounts = forward(() => accounts);
+  const { topUp: topUpOrdered } = forward(() => ordering);
   const lease = new WorkLease({ storage, clock, random, name: "payments" });
   const isBooked: Dependencies["isBooked"] = async (em, reference) => (await em.count(Payment, { reference })) > 0;
   const checkout = createCheckout(
-    { storage, accounts: lateAccounts, isBooked, provider, announce, clock, random, logger },
+    { storage, accounts: lateAccounts, topUpOrdered, isBooked, provider, announce, clock, random, logger },
     lease,
   );
   const secret = secrets.stripeWebhookSecret;
@@ -79,7 +82,14 @@ export async function composePayments(
         request.header.set("authorization", `Bearer ${secrets.operatorToken}`);
         return next(request);
       };
-      accounts = createClient(AccountsService, createDirectTransport(services, [asOperator, ...interceptors]));
+      const asOrdered: Interceptor = (next) => (request) => {
+        request.contextValues.set(orderedKey, true);
+        return next(request);
+      };
+      const callBy = (...own: Interceptor[]) =>
+        createClient(AccountsService, createDirectTransport(services, [...own, ...interceptors]));
+      accounts = callBy(asOperator);
+      ordering = callBy(asOperator, asOrdered);
       stop = provider === undefined ? stop : checkout.sweep.start(lookMs);
     },
     stop: () => stop(),

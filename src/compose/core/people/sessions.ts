@@ -43,48 +43,56 @@ interface Dependencies {
 /** The name of keys that sessions make. */
 const keyName = "console";
 
+interface SessionsPart {
+  readonly finder: SessionFinder;
+  readonly service: ServiceRegistration;
+  /** Ends the sessions of an operator with a token, and the keys that they made. */
+  readonly endOperator: (operatorId: string) => Promise<void>;
+  readonly stop: () => void;
+}
+
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
-export function composeSessions(
-  foundation: Foundation,
-  parts: Dependencies,
-): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
+export function composeSessions(foundation: Foundation, parts: Dependencies): SessionsPart {
   const { config, storage, clock, random, secrets, logger } = foundation;
   const { operators, keys, authenticator, accountChanged, persons, signUp, trusts, trail } = parts;
   const mostSpent = Number(readPicoUsd(config.playground.usd));
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
+  const revokeKey = async (keyId: string) => accountChanged((await keys.revoke(keyId)).accountId);
+  const finish = async (ended: readonly ConsoleSession[]) => {
+    for (const { id, keyIds } of ended) {
+      authenticator().forgetSession(id);
+      for (const keyId of keyIds) {
+        await revokeKey(keyId);
+      }
+    }
+  };
   const service = createSessionsService({
     sessions,
     persons,
     async createKey(accountId, session) {
-      const { expiresAt, personId, keyIds } = session;
+      const { id, expiresAt, personId } = session;
       const limits = personId && !session.role ? { budgetPicoUsd: mostSpent, budgetPeriod: "total" as const } : {};
       const { key, secret } = await keys.create(
         requireId(accountId, "account"),
         keyName,
         { expiresAt, ...limits },
-        // Keys of one session share what they may spend.
-        { endsUntold: true, ...(personId && !session.role && { personId, limitsOf: keyIds[0] }) },
+        // Keys of one session share what they may spend, also those that are made at once.
+        { endsUntold: true, ...(personId && !session.role && { personId, limitsOf: id }) },
       );
       return { keyId: key.id, secret };
     },
-    async revokeKey(keyId) {
-      accountChanged((await keys.revoke(keyId)).accountId);
-    },
+    revokeKey,
+    finish,
     findName: async (id) => (await operators.get(id)).name,
     rootName,
     findPersonName: async (id) => toOperatorName(await persons.get(id)),
     oidc: composeSignIns(foundation, {
       signUp,
-      async endOperator(personId) {
-        for (const id of await sessions.endOperator(personId)) {
-          authenticator().forgetSession(id);
-        }
-      },
+      endOperator: async (personId) => finish(await sessions.endOperator(personId)),
     }),
     passkeys: parts.passkeySignIn,
     mailSignIn: parts.mailSignIn,
     isSignUpOpen: signUp.isOpen,
-    ended: (id) => authenticator().forgetSession(id),
     note: (event) => trail.add(event),
     toRole,
     readRole,
@@ -92,6 +100,7 @@ export function composeSessions(
   });
   return {
     service: registration(SessionsService, service),
+    endOperator: async (operatorId) => finish(await sessions.end({ operatorId })),
     stop: sessions.filter.start(logger),
     finder: {
       isToken: (text) => isSessionToken(text) || isSessionCookie(text),

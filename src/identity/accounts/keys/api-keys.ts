@@ -29,7 +29,7 @@ export interface NewKeyFacts {
   readonly manages?: boolean;
   /** The member who makes it. Undefined: an operator. */
   readonly personId?: string | undefined;
-  /** The key whose budget and counters it shares. Undefined: it has its own. */
+  /** The key or session whose budget and counters it shares. Undefined: it has its own. */
   readonly limitsOf?: string | undefined;
   /** The id of the request that makes it. Undefined or empty: none. */
   readonly requestId?: string;

@@ -19,6 +19,7 @@ import { readCredited } from "./credited.ts";
 import { readPayments } from "./payment-list.ts";
 import {
   addPaid,
+  boundsOfOrdered,
   checkAmount,
   checkLimits,
   type LotPrices,
@@ -159,7 +160,8 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
             return before;
           }
           if (credit.kind === "paid" && credit.undoes === undefined) {
-            await checkLimits(em, account.id, credit.amount, { limits, clock });
+            const bounds = credit.isOrdered ? boundsOfOrdered(limits, credit.amount) : limits;
+            await checkLimits(em, account.id, credit.amount, { limits: bounds, clock });
           }
           return takeIn(em, account, credit, alongside);
         });

@@ -20,6 +20,12 @@ export interface PaymentLimits {
   readonly rolling24h: bigint;
 }
 
+/** What bounds a payment that was ordered within earlier limits: it comes in when it is the only one of a day, at the latest. */
+export function boundsOfOrdered({ rolling24h }: PaymentLimits, amount: PicoUsd): PaymentLimits {
+  const asked = BigInt(amount);
+  return { minimum: 0n, maximum: asked, rolling24h: rolling24h > asked ? rolling24h : asked };
+}
+
 const dayMs = 86_400_000;
 /**
  * Refuses a payment that is out of bounds, alone or together with the payments of the last 24 hours. Throws PAYMENT_….
