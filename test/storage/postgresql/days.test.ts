@@ -68,7 +68,7 @@ test("a copy of a SQLite file puts old receipts into tables of their days, and o
   const places = await Promise.all(runs.map((runId) => placesOf(target.pool, runId)));
   expect(places).toEqual([["usage_20260131"], ["usage_20260201"], ["usage_default"], ["usage_default"]]);
   const { rows } = await target.pool.query(listDays.text);
-  const made = readDays(rows).filter(({ to }) => to * dayMs < noon + 3 * dayMs);
+  const made = readDays(rows).filter(({ day }) => day * dayMs < noon + 2 * dayMs);
   expect(made.map(({ name }) => name)).toEqual([
     "usage_20260131",
     "usage_20260201",
@@ -85,8 +85,8 @@ test("a start makes a table for today and each of the seven days to come, once; 
     const storage = await open(url);
     const made = readDays((await storage.pool.query(listDays.text)).rows);
     const days = daysAheadOf(Date.now());
-    expect(made.filter(({ of }) => of === "usage").map(({ from }) => from)).toEqual(days);
-    expect(made.filter(({ of }) => of === "usage_line").map(({ from }) => from)).toEqual(days);
+    expect(made.filter(({ of }) => of === "usage").map(({ day }) => day)).toEqual(days);
+    expect(made.filter(({ of }) => of === "usage_line").map(({ day }) => day)).toEqual(days);
     expect(made.every(({ isAttached }) => isAttached)).toBe(true);
     const hash = v4();
     await store(storage.pool, hash);
