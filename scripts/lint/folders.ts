@@ -7,12 +7,6 @@ const roots = ["console/app", "console/pages", "console/parts", "facades", "lib"
 /** The most entries that a reader takes in at one look. */
 const mostEntries = 14;
 
-/** Folders that may have more, with the reason. */
-export const exceptions: Readonly<Record<string, string>> = {
-  "src/storage/migrations/postgresql": "migrations are a sequence, and none is ever moved",
-  "src/storage/migrations/sqlite": "migrations are a sequence, and none is ever moved",
-};
-
 /** A folder with the number of its entries. */
 export interface Crowded {
   readonly path: string;
@@ -25,8 +19,7 @@ export function findCrowded(root: string, path: string): Crowded[] {
   const below = there
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name }) => findCrowded(root, `${path}/${name}`));
-  const isCrowded = there.length > mostEntries && exceptions[path] === undefined;
-  return isCrowded ? [{ path, entries: there.length }, ...below] : below;
+  return there.length > mostEntries ? [{ path, entries: there.length }, ...below] : below;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -30,18 +30,34 @@ describe.each(dialects)("%s", (dialect) => {
     await (await openStorage(url)).close();
   });
 
+  test("a database of the baseline's name goes on, whatever migrations it stands for", async () => {
+    const url = await newDatabase(dialect);
+    await (await openStorage(url)).close();
+    await run(
+      url,
+      `delete from mikro_orm_migrations;
+       insert into mikro_orm_migrations (name)
+       values ('Migration20261125000000'), ('Migration20261126000017'), ('Migration20261126000018')`,
+    );
+    const storage = await openStorage(url);
+    expect(await storage.orm.migrator.getPending()).toEqual([]);
+    await storage.close();
+    await run(url, "insert into mikro_orm_migrations (name) values ('Migration20261126000019')");
+    await expect(openStorage(url)).rejects.toThrow("upgraded by a newer tollgate (Migration20261126000019)");
+  });
+
   test("a database from before the first release is refused in one sentence, and left as it is", async () => {
     const url = await newDatabase(dialect);
     const id = dialect === "sqlite" ? "integer primary key autoincrement" : "serial primary key";
     await run(
       url,
       `create table mikro_orm_migrations (id ${id}, name varchar(255), executed_at timestamp default current_timestamp);
-       insert into mikro_orm_migrations (name) values ('Migration20261121000000'), ('Migration20261124010000');
+       insert into mikro_orm_migrations (name) values ('Migration20261125000000'), ('Migration20261126000017');
        create table account (id varchar(36) primary key)`,
     );
     for (let start = 0; start < 2; start++) {
       await expect(openStorage(url)).rejects.toThrow(
-        /^the database is from before the first release \(Migration20261121000000\): commit 95aa00db is the last that reads it$/,
+        /^the database is from before the first release \(Migration20261125000000\): commit e5b30f13 is the last that reads it$/,
       );
     }
     await run(url, "insert into account (id) values ('as it was')");

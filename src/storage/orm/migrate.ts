@@ -4,16 +4,17 @@ import { migrations as sqliteMigrations } from "../migrations/sqlite/index.ts";
 import type { PostgresqlStorage, Storage } from "../storage.ts";
 
 /** The last commit that reads databases from before the first release, whose migrations are gone. */
-const lastBeforeRelease = "95aa00db";
+const lastBeforeRelease = "e5b30f13";
 
 /** Migrations only run forward: a program must not write money into a schema that it does not know. */
 export async function migrate({ orm, dialect }: Storage, transaction?: Transaction): Promise<void> {
-  const [first, ...later] = (dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name);
-  const known = new Set([first, ...later]);
-  const [unknown] = (await orm.migrator.getExecuted()).map(({ name }) => name).filter((name) => !known.has(name));
+  const known = (dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name);
+  const [baseline = ""] = known; // whoever has executed it has all that it stands for
+  const executed = (await orm.migrator.getExecuted()).map(({ name }) => name);
+  const unknown = executed.find((name) => (name < baseline ? !executed.includes(baseline) : !known.includes(name)));
   if (unknown !== undefined) {
     throw new Error(
-      unknown < String(first)
+      unknown < baseline
         ? `the database is from before the first release (${unknown}): commit ${lastBeforeRelease} is the last that reads it`
         : `the database was upgraded by a newer tollgate (${unknown}): start that version, or restore the backup from before the upgrade`,
     );

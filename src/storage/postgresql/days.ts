@@ -17,14 +17,12 @@ const passing: ReadonlySet<string> = new Set(["55P03", "23514", "40P01"]);
 export const dayTables = ["usage", "usage_line"] as const;
 type DayTableName = (typeof dayTables)[number];
 
-/** A table with the rows of one day, or of all days until one. */
+/** A table with the rows of one day. */
 export interface DayTable {
   readonly name: string;
   readonly of: DayTableName;
-  /** The first day in it, since 1970 in UTC. Undefined: it has all days until `to`. */
-  readonly from: number | undefined;
-  /** The first day that is not in it. */
-  readonly to: number;
+  /** Since 1970 in UTC. */
+  readonly day: number;
   /** Whether it is a partition. A detached one is about to be dropped. */
   readonly isAttached: boolean;
 }
@@ -39,17 +37,16 @@ export const listDays = {
   name: "list days",
   text: `
   select relname::text as name, relispartition as attached from pg_class
-  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^usage_(line_)?(until_)?[0-9]{8}$'
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^usage_(line_)?[0-9]{8}$'
   order by relname`,
 };
 
 /** Reads what `listDays` returned. */
 export function readDays(rows: readonly Row[]): DayTable[] {
   return rows.map(({ name, attached }) => {
-    const [, line, until, year, month, date] = /^usage_(line_)?(until_)?(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
+    const [, line, year, month, date] = /^usage_(line_)?(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
     const day = Date.UTC(Number(year), Number(month) - 1, Number(date)) / dayMs;
-    const span = until === undefined ? { from: day, to: day + 1 } : { from: undefined, to: day };
-    return { name, of: line === undefined ? "usage" : "usage_line", ...span, isAttached: attached };
+    return { name, of: line === undefined ? "usage" : "usage_line", day, isAttached: attached };
   });
 }
 
@@ -89,7 +86,7 @@ export function countMade(known: readonly DayTable[], days: readonly number[]): 
 }
 
 const isMade = (known: readonly DayTable[], of: DayTableName, day: number): boolean =>
-  known.some((table) => table.of === of && (table.from ?? day) <= day && day < table.to);
+  known.some((table) => table.of === of && table.day === day);
 
 /** Rows of the day that came before its table are in the default one. The table is complete before anybody sees it. */
 async function makeDay(client: PoolClient, of: DayTableName, day: number, lockMs: number): Promise<void> {

@@ -11,8 +11,8 @@ export interface Ear {
   broke(): void;
 }
 
-/** Every day has a place. */
-const allDays = ["usage_until_99991231", "usage_line_until_99991231"].map((name) => ({ name, attached: true }));
+/** Tables of a day after all runs: each of them has its place. */
+const lastDay = ["usage_99991231", "usage_line_99991231"].map((name) => ({ name, attached: true }));
 
 interface Query {
   readonly name?: string;
@@ -38,7 +38,7 @@ export function simulatedPool(parts: {
   };
   const query = ({ name, text, values = [] }: Query) => {
     if (name === listDays.name) {
-      return Promise.resolve(toResult(allDays)); // a matter of the real server alone
+      return Promise.resolve(toResult(lastDay)); // a matter of the real server alone
     }
     return wire.call(name ?? text, () => {
       if (name !== undefined) {

@@ -67,11 +67,9 @@ export class Days {
   }
 
   #note(tables: readonly DayTable[]): void {
-    this.#first = Math.min(...tables.map(({ from, to }) => from ?? to));
-    for (const { from } of tables) {
-      if (from !== undefined) {
-        this.#made.add(from);
-      }
+    this.#first = Math.min(...tables.map(({ day }) => day));
+    for (const { day } of tables) {
+      this.#made.add(day);
     }
   }
 }

@@ -45,17 +45,17 @@ export class Receipts {
   /** Whole days leave first, then at most so many receipts of other places. */
   async remove(most: number): Promise<number> {
     const before = await this.#readArchived();
-    const ended = (await findDays(this.#executor)).filter(({ to }) => to * dayMs <= before);
+    const ended = (await findDays(this.#executor)).filter(({ day }) => (day + 1) * dayMs <= before);
     let removed = 0;
     let firstWaiting = before / dayMs;
-    for (const tables of Map.groupBy(ended, ({ from, to }) => `${from} ${to}`).values()) {
+    for (const [day, tables] of Map.groupBy(ended, (table) => table.day)) {
       const usage = tables.find(({ of, isAttached }) => of === "usage" && isAttached);
       const { receipts, later } =
         usage === undefined ? { receipts: 0, later: false } : await this.#count(usage, before);
       if (!later && (await this.#drop(tables, before))) {
         removed += receipts;
       } else if (receipts > mostSingly) {
-        firstWaiting = Math.min(firstWaiting, usage?.from ?? firstWaiting);
+        firstWaiting = Math.min(firstWaiting, day);
       }
     }
     const values = [most, lowestRun(firstWaiting), lowestRun(before / dayMs)];
