@@ -38,6 +38,8 @@ export const worldKinds = {
     faultsMs: 300,
     only: ["kill", "kill in the middle", "power cut", "disk full", "disk fails to sync", "rotten journal", "twin"],
   },
+  /** The power of cores fails that have their own database, so that their journals alone keep what they acknowledged. */
+  power: { requests: 400, trafficMs: 10, faultsMs: 200, isSqlite: true, only: ["power cut"] },
   /** Charges are told to a receiver, and thresholds are announced. */
   news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
   /** The same for accounts that have credit lines. */

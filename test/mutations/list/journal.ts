@@ -14,6 +14,7 @@ export const journalMutations = within(
       replace: "      disk.renameSync(next, this.path);",
       breaks: promised,
       tests: ["journal-file"],
+      worlds: ["power"],
       isShort: true,
     },
     {
@@ -23,6 +24,7 @@ export const journalMutations = within(
       replace: "    disk.closeSync(before);\n    this.#isNameDue = false;",
       breaks: promised,
       tests: ["journal-file"],
+      worlds: ["power"],
       isShort: true,
     },
     {
@@ -32,6 +34,7 @@ export const journalMutations = within(
       replace: "      this.#healthy = true;",
       breaks: "synced to its disk",
       tests: ["journal-file"],
+      worlds: ["power"],
       isShort: true,
     },
     {
