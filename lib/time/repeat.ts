@@ -1,9 +1,10 @@
+import { Outage } from "../errors/outage.ts";
 import type { Logger } from "../logger.ts";
 import type { Clock } from "./clock.ts";
 
 /**
- * Runs a job again and again, with a pause before the first run and after each. A failure is logged. Returns the
- * function that ends it.
+ * Runs a job again and again, with a pause before the first run and after each. The log tells of failures once until it
+ * succeeds again. Returns the function that ends it.
  */
 export function repeat(
   clock: Clock,
@@ -13,10 +14,14 @@ export function repeat(
   job: () => Promise<unknown>,
   firstPauseMs = pauseMs,
 ): () => void {
+  const outage = new Outage(logger, `could not ${what}`, `could ${what} again`);
   let stop = () => {};
   let stopped = false;
   const run = async () => {
-    await job().catch((error: unknown) => logger.error({ error }, `could not ${what}`));
+    await job().then(
+      () => outage.succeeded(),
+      (error: unknown) => outage.failed(error),
+    );
     if (!stopped) {
       next(pauseMs);
     }

@@ -26,6 +26,9 @@ export interface Style {
 }
 
 export const plotHeight = 168;
+/** The least width of an axis of values, so that most plots of a page begin in one line, and what is left beside its labels. */
+const leastAxis = 52;
+const besideLabels = 8;
 const tenth = 0.1;
 /** The part of an hour or day that its bar takes, and the most pixels. */
 const barPart = 0.8;
@@ -71,13 +74,20 @@ export function toOptions(
       },
       {
         ...axis,
-        size: 52,
+        size: (plot, labels) => toAxisWidth(plot, axis.font, labels),
         ...(isWhole ? { incrs: wholeSteps } : {}),
         values: (_, values, __, ___, step) => values.map((value) => format(value, step)),
       },
     ],
     series: [{}, ...(shape === "stack" ? toBars(names, colors) : toLines(names, colors, shape))] as uPlot.Series[],
   };
+}
+
+/** The width that the labels of an axis need: what an account used may be some millionths of a dollar. */
+function toAxisWidth({ ctx }: uPlot, font: string, labels: readonly string[] | null): number {
+  ctx.font = font;
+  const widths = (labels ?? []).map((label) => ctx.measureText(label).width);
+  return Math.ceil(Math.max(leastAxis - besideLabels, ...widths) + besideLabels);
 }
 
 function toLines(names: readonly string[], colors: Palette, shape: Shape) {

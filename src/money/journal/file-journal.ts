@@ -1,4 +1,5 @@
 import { withDiskAdvice } from "#lib/errors/disk-faults.ts";
+import { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Charge } from "../model/charges/charge.ts";
@@ -13,6 +14,8 @@ import { encodePromises, Unfinished } from "./unfinished.ts";
 const flushMs = 50;
 /** How long to wait before a disk that failed is tried again. */
 const retryMs = 1000;
+/** Without a failure for so long a disk has room again: a full one takes a line now and then. */
+const roomMs = 10_000;
 /**
  * In bytes. A larger file is rewritten with only the records that still count, once it has doubled since its last
  * rewrite.
@@ -32,6 +35,7 @@ export class FileJournal implements CoreJournal {
   readonly #file: JournalFile;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #outage: Outage;
   readonly #unlock: () => void;
   readonly #unfinished: Unfinished;
   #owner: JournalOwner | undefined;
@@ -42,6 +46,8 @@ export class FileJournal implements CoreJournal {
   /** Ends a torn last line of the file. */
   #lineEnd: string;
   #healthy = true;
+  /** When the disk last refused something, by the monotonic clock. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #syncing = 0;
   /**
    * The file's size after its last rewrite: a slow store may leave so many charges to the journal that it stays large.
@@ -67,6 +73,11 @@ export class FileJournal implements CoreJournal {
     this.#file = file;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
+    this.#outage = new Outage(
+      parts.logger,
+      "the journal cannot be written; no new requests until it can",
+      "the journal can be written again",
+    );
     this.#unlock = parts.unlock;
     this.#owner = parts.content.owner;
     this.#unusable = parts.content.unusable;
@@ -204,6 +215,9 @@ export class FileJournal implements CoreJournal {
       return false;
     }
     this.#healthy ||= !isSynced; // only the sync tells whether a promise is kept
+    if (this.#clock.monotonic() - this.#refusedAt >= roomMs) {
+      this.#outage.succeeded();
+    }
     this.#ownerDue = false;
     this.#lineEnd = "";
     this.#unfinished.written(runs);
@@ -240,9 +254,8 @@ export class FileJournal implements CoreJournal {
   }
 
   #refused(error: unknown): void {
-    if (this.#healthy) {
-      this.#logger.error({ error }, "the journal cannot be written; no new requests until it can");
-    }
+    this.#outage.failed(error);
+    this.#refusedAt = this.#clock.monotonic();
     this.#healthy = false;
     this.#flushLater(retryMs);
   }

@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { Outage } from "#lib/errors/outage.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { andThen } from "#lib/time/and-then.ts";
@@ -87,8 +88,9 @@ class SliceLedger implements CoreLedger {
 
   constructor(parts: Dependencies) {
     const requests = new RunningRequests(parts.clock);
-    const wallets = new WalletCache({ ...parts, book: parts.prices.book });
-    const budgets = new BudgetCache(parts);
+    const outage = new Outage(parts.logger, "the store could not be asked", "the store can be asked again");
+    const wallets = new WalletCache({ ...parts, outage, book: parts.prices.book });
+    const budgets = new BudgetCache({ ...parts, outage });
     const late = new LateCharges({ ...parts, wallets, budgets });
     const conclusions = new Conclusions({ ...parts, wallets, budgets, requests });
     const settler = new Settler({ ...parts, conclusions, late, stored: (charge) => this.#lost?.stored(charge) });

@@ -104,19 +104,27 @@ export class Retention {
     }
   }
 
-  /** While the clocks disagree no further day leaves: its charges could not be made any more when they come. */
+  /**
+   * While the clocks disagree no further day leaves: its charges could not be made any more when they come. What cannot be
+   * removed keeps no later day from being archived, and is told of in the end.
+   */
   async #workOff(): Promise<void> {
-    while (await this.#isMine()) {
-      let day: number | undefined;
-      try {
-        await this.#removeArchived();
-      } finally {
-        day = this.#parts.clock.agrees ? await this.#findDue() : undefined; // what cannot leave is told to be late
+    const failures: unknown[] = [];
+    try {
+      while (await this.#isMine()) {
+        failures.length = 0;
+        await this.#removeArchived().catch((error: unknown) => failures.push(error));
+        const day = this.#parts.clock.agrees ? await this.#findDue() : undefined; // what cannot leave is told to be late
+        if (day === undefined || this.#ended) {
+          break;
+        }
+        await this.#archive(day);
       }
-      if (day === undefined) {
-        return;
-      }
-      await this.#archive(day);
+    } catch (error) {
+      failures.push(error);
+    }
+    if (failures.length > 0) {
+      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.join("; "));
     }
   }
 

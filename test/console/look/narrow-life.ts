@@ -6,7 +6,7 @@ import { longWord, narrow } from "./judge.ts";
 interface Walked {
   /** The paths that were opened. */
   readonly paths: readonly string[];
-  /** Pages whose document is wider than the window, and what can be done with rows that nobody sees. */
+  /** Pages whose document is wider than the window, what can be done with rows that nobody sees, and plots with cut labels. */
   readonly faults: readonly string[];
 }
 
@@ -107,7 +107,7 @@ async function walk(
     await page.goto(path);
     await page.locator("h1").first().waitFor();
     await page.locator(".loading").first().waitFor({ state: "detached" });
-    faults.push(...(await measure(page, path)), ...(await findHidden(page, path)));
+    faults.push(...(await measure(page, path)), ...(await findHidden(page, path)), ...(await findCut(page, path)));
     const menu = page.getByRole("button", { name: "Menu" });
     if (await menu.isVisible()) {
       await menu.click();
@@ -128,6 +128,14 @@ async function findHidden(page: Page, path: string): Promise<readonly string[]> 
     })
     .map((button) => button.ariaLabel ?? button.textContent)`);
   return hidden.map((what) => `${path} hides the button ${what}`);
+}
+
+/** Plots that have something drawn at their left edge, where labels of the axis are cut. */
+async function findCut(page: Page, path: string): Promise<readonly string[]> {
+  const cut = await page.evaluate<number>(`Array.from(document.querySelectorAll("canvas"))
+    .filter(({ width, height }) => width > 0 && height > 0)
+    .filter((canvas) => canvas.getContext("2d").getImageData(0, 0, 1, canvas.height).data.some((part) => part > 0)).length`);
+  return cut === 0 ? [] : [`${path} cuts the labels of ${cut} plots`];
 }
 
 /** Sends a request from the page that is open. */

@@ -31,7 +31,7 @@ test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
   ],
   ["/v1/chat/completions", "modalities", [["text"], []], [["audio"], ["text", "audio"], "text"]],
   ["/v1/chat/completions", "logprobs", [false], [true, 1, "false"]],
-  ["/v1/chat/completions", "top_logprobs", [false], [0, 1, 5, -1]],
+  ["/v1/chat/completions", "top_logprobs", [false, 0], [1, 5, -1, true]],
   ["/v1/chat/completions", "top_k", [-1, 0, 40], [-2, 1.5, "40"]],
   ["/v1/chat/completions", "min_p", [0, 1], [-0.1, 1.1, "0"]],
   ["/v1/completions", "repetition_penalty", [0.5, 2], [-1, 0, 2.1, true]],

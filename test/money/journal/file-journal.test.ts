@@ -175,6 +175,20 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
   await journals.clock.advanceAsync(1000);
   expect(now.healthy).toBe(true);
   expect(decode(text).records).toEqual([{ note: entry("r1") }, { note: entry("r2") }]);
+  for (let times = 0; times < 5; times++) {
+    full = true; // what was free is used up again
+    expect(await now.promise([charge("r4")])).toBe(false);
+    full = false;
+    await journals.clock.advanceAsync(1000);
+    expect(now.healthy).toBe(true);
+  }
+  expect(journals.log.filter((line) => line.includes("the journal cannot be written"))).toHaveLength(1);
+  await journals.clock.advanceAsync(10_000);
+  now.note(entry("r5"));
+  await journals.clock.advanceAsync(50);
+  full = true;
+  expect(await now.promise([charge("r6")])).toBe(false);
+  expect(journals.log.filter((line) => line.includes("the journal cannot be written"))).toHaveLength(2);
 });
 
 test("a moved journal keeps no promise, and is unhealthy until it is back", async () => {

@@ -165,6 +165,27 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   }, 60_000);
 
+  test("while what was archived cannot be removed, the day after it is archived, and the first trouble is told of", async () => {
+    const { storage, store, midnight, clock, noted, retention, close } = await live(dialect);
+    await store.markSeen(await store.unseenTallies(100));
+    await store.foldTallies(midnight / 3_600_000 + 24);
+    const later = { ...systemClock, now: () => midnight + dayMs + 3_600_000, monotonic: () => 0, agrees: true };
+    const stuck = { removeReceipts: () => Promise.reject(new Error("something keeps the table")) };
+    await expect(retention({ store: stuck, clock: later }).work()).rejects.toThrow(/^something keeps the table$/);
+    expect(noted).toMatchObject([{ receipts: 7 }, { receipts: 3 }]);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
+    await prove(storage);
+
+    let asked = 0;
+    const lease = { hold: async () => ++asked < 3 || Promise.reject(new Error("away")), release: async () => {} };
+    const both = retention({ store: stuck, clock: later, lease }).work();
+    await expect(both).rejects.toThrow("something keeps the table");
+    await retention({ clock: later }).work();
+    expect(await storage.orm.em.fork().count(Usage)).toBe(0);
+    await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
   test("two cores at once archive a day once; the proof finds one that has not all receipts, and a cost that was taken for one", async () => {
     const { storage, clock, noted, directory, retention, close } = await live(dialect);
     const works = await Promise.allSettled([retention().work(), retention().work()]);

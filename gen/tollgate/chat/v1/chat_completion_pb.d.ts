@@ -228,7 +228,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   logprobs?: boolean | undefined;
 
   /**
-   * Only false is accepted, as for logprobs.
+   * Only false and 0 are accepted, as for logprobs: an engine's default, which asks for nothing.
    *
    * @generated from field: optional uint32 top_logprobs = 27;
    */

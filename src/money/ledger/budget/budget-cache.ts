@@ -1,3 +1,4 @@
+import type { Outage } from "#lib/errors/outage.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -17,6 +18,8 @@ import {
 
 interface Dependencies {
   readonly store: BudgetStore & Announcements;
+  /** Tells that the store cannot be asked. */
+  readonly outage: Outage;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -34,11 +37,12 @@ export class BudgetCache {
   readonly #audit: BudgetAudit;
 
   constructor(parts: Dependencies) {
-    const { store, clock, logger } = parts;
+    const { store, outage, clock, logger } = parts;
     this.#parts = parts;
     this.#ended = new EndedSlices((ids) => store.closeBudgets(ids), logger);
     this.#cachedParts = {
       store,
+      outage,
       clock,
       logger,
       replaceSlice: (cached) => this.#replaceSlice(cached),

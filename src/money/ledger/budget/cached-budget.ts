@@ -1,3 +1,4 @@
+import type { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announcements } from "../../model/announcements.ts";
@@ -17,6 +18,8 @@ export interface Dependencies {
   readonly replaceSlice: (cached: CachedBudget) => void;
   /** Has a slice closed that no budget has. */
   readonly endSlice: (sliceId: string) => void;
+  /** Tells that the store cannot be asked. */
+  readonly outage: Outage;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -28,7 +31,7 @@ export class CachedBudget {
   readonly #refill: Refill;
 
   constructor(wallet: BudgetWallet, parts: Dependencies) {
-    const { store, clock, logger } = parts;
+    const { store, outage, clock, logger } = parts;
     this.wallet = wallet;
     this.#parts = parts;
     const source: RefillSource = {
@@ -38,7 +41,7 @@ export class CachedBudget {
       lease: (least, most) => this.#refill.move(() => this.#lease(least, most)),
       lost: () => {},
     };
-    this.#refill = new Refill(wallet, source, { announcements: store, clock, logger });
+    this.#refill = new Refill(wallet, source, { announcements: store, outage, clock, logger });
   }
 
   /** True when the store neither moves its money nor is about to. */

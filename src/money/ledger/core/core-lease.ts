@@ -1,3 +1,4 @@
+import { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announcements } from "../../model/announcements.ts";
@@ -22,6 +23,8 @@ export class CoreLease {
   readonly #store: CoreStore & Pick<Announcements, "shared">;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #beats: Outage;
+  readonly #reaps: Outage;
   readonly #watch = new CoreWatch();
   #lastBeat = Number.NEGATIVE_INFINITY;
   #lastTry = Number.NEGATIVE_INFINITY;
@@ -33,6 +36,16 @@ export class CoreLease {
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
+    this.#beats = new Outage(
+      parts.logger,
+      "this core could not say that it is alive",
+      "this core can say that it is alive again",
+    );
+    this.#reaps = new Outage(
+      parts.logger,
+      "what dead cores had leased could not be given back",
+      "what dead cores had leased can be given back again",
+    );
   }
 
   /** Whether this core's slices certainly belong to it, so that requests may spend them. */
@@ -65,9 +78,10 @@ export class CoreLease {
         this.#doubts++; // before it counts as alive
       }
       this.#lastBeat = now;
+      this.#beats.succeeded();
       await this.#reap(this.#watch.look(others, now, this.#clock.monotonic()));
     } catch (error) {
-      this.#logger.error({ error }, "this core could not say that it is alive");
+      this.#beats.failed(error);
     }
   }
 
@@ -83,11 +97,12 @@ export class CoreLease {
   async #reap(dead: readonly CoreBeat[]): Promise<void> {
     try {
       const slices = await this.#store.reap(dead);
+      this.#reaps.succeeded();
       if (slices > 0) {
         this.#logger.warn({ slices }, "gave back what dead cores had leased");
       }
     } catch (error) {
-      this.#logger.error({ error }, "what dead cores had leased could not be given back");
+      this.#reaps.failed(error);
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Turns } from "#lib/time/turns.ts";
@@ -35,6 +36,8 @@ export interface RefillSource {
 
 interface Dependencies {
   readonly announcements: Announcements;
+  /** Tells that the store cannot be asked. */
+  readonly outage: Outage;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -167,7 +170,9 @@ export class Refill {
    */
   async move<T>(run: () => Promise<T>): Promise<T> {
     try {
-      return await this.ask(run);
+      const answer = await this.ask(run);
+      this.#parts.outage.succeeded();
+      return answer;
     } catch (error) {
       this.#source.lost();
       this.#stale = true;
@@ -180,7 +185,7 @@ export class Refill {
     try {
       return await run();
     } catch (error) {
-      this.#parts.logger.error({ error }, "the store could not be asked");
+      this.#parts.outage.failed(error);
       throw unavailable("The ledger cannot be reached at the moment.", error);
     }
   }

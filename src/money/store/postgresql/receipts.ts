@@ -42,25 +42,38 @@ export class Receipts {
     this.#pool = pool;
   }
 
-  /** Whole days leave first, then at most so many receipts of other places. */
+  /**
+   * Whole days leave first, then at most so many receipts of other places. A day whose tables somebody keeps does not hold up
+   * the others: it is told of once nothing else is left to remove.
+   */
   async remove(most: number): Promise<number> {
     const before = await this.#readArchived();
     const ended = (await findDays(this.#executor)).filter(({ day }) => (day + 1) * dayMs <= before);
     let removed = 0;
     let firstWaiting = before / dayMs;
+    const failures: unknown[] = [];
     for (const [day, tables] of Map.groupBy(ended, (table) => table.day)) {
-      const usage = tables.find(({ of, isAttached }) => of === "usage" && isAttached);
-      const { receipts, later } =
-        usage === undefined ? { receipts: 0, later: false } : await this.#count(usage, before);
-      if (!later && (await this.#drop(tables, before))) {
-        removed += receipts;
-      } else if (receipts > mostSingly) {
-        firstWaiting = Math.min(firstWaiting, day);
-      }
+      const left = await this.#removeDay(tables, before).catch((error: unknown) => void failures.push(error));
+      removed += left ?? 0;
+      firstWaiting = left === undefined ? Math.min(firstWaiting, day) : firstWaiting;
     }
     const values = [most, lowestRun(firstWaiting), lowestRun(before / dayMs)];
     const [row] = await this.#executor.query<{ removed: number }>(removeReceiptsSql, values);
-    return removed + (row?.removed ?? 0);
+    removed += row?.removed ?? 0;
+    if (removed === 0 && failures.length > 0) {
+      throw failures[0];
+    }
+    return removed;
+  }
+
+  /** Returns how many receipts left with their tables. Undefined: so many stay that they are not removed one by one. */
+  async #removeDay(tables: readonly DayTable[], before: number): Promise<number | undefined> {
+    const usage = tables.find(({ of, isAttached }) => of === "usage" && isAttached);
+    const { receipts, later } = usage === undefined ? { receipts: 0, later: false } : await this.#count(usage, before);
+    if (!later && (await this.#drop(tables, before))) {
+      return receipts;
+    }
+    return receipts > mostSingly ? undefined : 0;
   }
 
   /**

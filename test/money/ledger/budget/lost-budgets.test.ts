@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { Outage } from "#lib/errors/outage.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
@@ -105,7 +106,8 @@ describe.each(dialects)("%s", (dialect) => {
         return lease;
       },
     };
-    const parts = { clock, random: systemRandom, logger: silentLogger };
+    const outage = new Outage(silentLogger, "the store could not be asked", "the store can be asked again");
+    const parts = { clock, random: systemRandom, logger: silentLogger, outage };
     const cache = new BudgetCache({ ...parts, store: losing as LedgerStore });
     const budget = budgetOf(1000 * out);
     const cached = cache.find(budget, account);

@@ -3,6 +3,7 @@ import { CoreLease } from "#src/money/ledger/core/core-lease.ts";
 import type { CoreBeat } from "#src/money/model/store/core.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../../support/loggers.ts";
 
 let clock: ManualClock;
 let asked: string[];
@@ -14,7 +15,7 @@ let reapFails: boolean;
 let other: CoreBeat;
 let coreLease: CoreLease;
 
-const create = (shared: boolean) => {
+const create = (shared: boolean, logger = silentLogger) => {
   const store = {
     shared,
     async heartbeat() {
@@ -33,8 +34,6 @@ const create = (shared: boolean) => {
       return 0;
     },
   } as unknown as LedgerStore;
-  const nothing = () => {};
-  const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   return new CoreLease({ store, clock, logger });
 };
 
@@ -168,4 +167,30 @@ test("a core that is alone needs no beat", async () => {
   await alone.renew();
   expect(alone.isValid).toBe(true);
   expect(asked).toEqual([]);
+});
+
+test("while the store is away that is said once, and once that it is back", async () => {
+  const lines: string[] = [];
+  const tell = (_: object, message: string) => void lines.push(message);
+  const told = create(true, { ...silentLogger, info: tell, error: tell });
+  const beat = async (times: number) => {
+    for (let at = 0; at < times; at++) {
+      clock.advance(5000);
+      await told.renew();
+    }
+  };
+  await beat(2);
+  away = true;
+  await beat(8);
+  away = false;
+  reapFails = true;
+  await beat(3);
+  reapFails = false;
+  await beat(2);
+  expect(lines).toEqual([
+    "this core could not say that it is alive",
+    "this core can say that it is alive again",
+    "what dead cores had leased could not be given back",
+    "what dead cores had leased can be given back again",
+  ]);
 });

@@ -144,6 +144,25 @@ test("behind a dump or a long read no attempt to change tables lets settlements 
   }
 });
 
+test("a day whose table somebody keeps stays, and the others leave", async () => {
+  const { url, store, charge, count, archive, close } = await opened(10);
+  for (const day of [today - 9, today - 8]) {
+    await store.settle([charge(day)]);
+  }
+  await archive(today - 8);
+  const reader = new Client(url);
+  await reader.connect();
+  const kept = `usage_${new Date((today - 9) * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  await reader.query(`begin; select count(*) from ${kept}`);
+  expect(await store.removeReceipts(1)).toBe(1);
+  expect(await count()).toBe(1);
+  await expect(store.removeReceipts(1)).rejects.toMatchObject({ code: "55P03" });
+  await reader.end();
+  expect(await store.removeReceipts(1)).toBe(1);
+  expect(await count()).toBe(0);
+  await close();
+}, 60_000);
+
 test("of a day that leaves one receipt is looked at while settlements wait, even if the planner knows nothing of its table", async () => {
   const { pool, store, charge, archive, close } = await opened(10);
   const day = today - 9;

@@ -1,3 +1,4 @@
+import { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Journal } from "../../../journal/journal.ts";
@@ -43,6 +44,7 @@ interface Dependencies {
 /** Commits charges in groups, one group at a time, and asks the store until it answers. */
 export class GroupCommit {
   readonly #parts: Dependencies;
+  readonly #outage: Outage;
   #queue: OpenCharge[] = [];
   #running = false;
   /** When the last group began, by the monotonic clock, and whether charges came close together then. */
@@ -59,6 +61,7 @@ export class GroupCommit {
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
+    this.#outage = new Outage(parts.logger, "the store did not take a settlement", "the store takes settlements again");
   }
 
   commit(open: OpenCharge): void {
@@ -147,7 +150,7 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly OpenCharge[]): Promise<void> {
-    const { store, charges, pauses, logger, observer } = this.#parts;
+    const { store, charges, pauses, observer } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#store(await this.#concludeAged(group));
@@ -156,7 +159,7 @@ export class GroupCommit {
           open.doubtful = true;
         }
         observer.refused();
-        logger.error({ error, charges: group.length, attempt }, "the store did not take a settlement");
+        this.#outage.failed(error, { charges: group.length });
         if (store.isViolation(error) || group.some(({ charge }) => findFault(charge) !== undefined)) {
           return this.#commitEach(group, error);
         }
@@ -191,6 +194,7 @@ export class GroupCommit {
     const { store, clock, observer, conclude } = this.#parts;
     const since = clock.monotonic();
     const outcomes = await store.settle(group.map(({ charge }) => charge));
+    this.#outage.succeeded();
     observer.committed(group.length, clock.monotonic() - since);
     for (const [at, open] of group.entries()) {
       conclude(open, outcomes[at] ?? "stored");

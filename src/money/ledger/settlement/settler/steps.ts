@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import type { Charge } from "../../../model/charges/charge.ts";
@@ -40,9 +41,21 @@ interface Dependencies {
  */
 export class Steps {
   readonly #parts: Dependencies;
+  readonly #asking: Outage;
+  readonly #renewing: Outage;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
+    this.#asking = new Outage(
+      parts.logger,
+      "the store could not say what it had charged of a run",
+      "the store can say again what it had charged of a run",
+    );
+    this.#renewing = new Outage(
+      parts.logger,
+      "a fenced charge could not be made anew",
+      "fenced charges can be made anew again",
+    );
   }
 
   /**
@@ -53,6 +66,7 @@ export class Steps {
     for (let attempt = 1; ; attempt++) {
       try {
         const stored = (await this.#parts.store.settled([open.charge])).get(open.charge.runId);
+        this.#asking.succeeded();
         const { charge } = open; // it may have been promised meanwhile
         if (stored === undefined) {
           return "commit"; // the database has failed over into the past meanwhile
@@ -66,7 +80,7 @@ export class Steps {
         open.charge = rest;
         return "renew";
       } catch (error) {
-        this.#parts.logger.error({ error, attempt }, "the store could not say what it had charged of a run");
+        this.#asking.failed(error);
       }
       if (!(await this.#mayTryAgain(attempt))) {
         return "done";
@@ -97,9 +111,10 @@ export class Steps {
         }
         const told = () => open.charge.told;
         open.charge = await this.#parts.late.renew(open.charge, told, isConcluded(open));
+        this.#renewing.succeeded();
         return "commit";
       } catch (error) {
-        this.#parts.logger.error({ error, attempt }, "a fenced charge could not be made anew");
+        this.#renewing.failed(error);
         if (!isUnreachable(error)) {
           failures++;
         }
@@ -122,7 +137,9 @@ export class Steps {
         await this.#parts.deadLetters.put(charge, reason);
         break;
       } catch (error) {
-        this.#parts.logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
+        if (attempt === 1) {
+          this.#parts.logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
+        }
       }
       if (!(await this.#mayTryAgain(attempt))) {
         return "done";

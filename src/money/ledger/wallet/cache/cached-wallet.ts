@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import type { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announcements } from "../../../model/announcements.ts";
@@ -23,6 +24,8 @@ export interface Dependencies {
   readonly debts: Debts;
   readonly leases: LeaseBatch;
   readonly audit: SliceAudit;
+  /** Tells that the store cannot be asked. */
+  readonly outage: Outage;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -40,7 +43,7 @@ export class CachedWallet {
   readonly #refill: Refill;
 
   constructor(wallet: Wallet, parts: Dependencies) {
-    const { store, audit, clock, logger } = parts;
+    const { store, audit, outage, clock, logger } = parts;
     this.wallet = wallet;
     this.#parts = parts;
     this.#sliceSize = new SliceSize(store.shared);
@@ -52,7 +55,7 @@ export class CachedWallet {
       lease: (least, most) => this.#lease(least, most),
       lost: () => audit.doubt(wallet.accountId),
     };
-    this.#refill = new Refill(wallet, source, { announcements: store, clock, logger });
+    this.#refill = new Refill(wallet, source, { announcements: store, outage, clock, logger });
   }
 
   /** Set while the store moves this account's money. Never rejects. */

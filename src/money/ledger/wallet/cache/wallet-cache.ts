@@ -1,3 +1,4 @@
+import type { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announcements } from "../../../model/announcements.ts";
@@ -15,6 +16,8 @@ interface Dependencies {
   readonly store: WalletStore & Announcements;
   readonly debts: Debts;
   readonly book: PriceBook;
+  /** Tells that the store cannot be asked. */
+  readonly outage: Outage;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "broken">;
@@ -33,7 +36,7 @@ export class WalletCache implements AuditedWallets {
   readonly #audit: SliceAudit;
   readonly #ended: EndedSlices;
 
-  constructor({ store, debts, book, clock, logger, observer }: Dependencies) {
+  constructor({ store, debts, book, outage, clock, logger, observer }: Dependencies) {
     this.#store = store;
     this.#book = book;
     this.#clock = clock;
@@ -41,7 +44,7 @@ export class WalletCache implements AuditedWallets {
     this.#observer = observer;
     this.#ended = new EndedSlices((ids) => store.close(ids), logger);
     this.#audit = new SliceAudit({ store, wallets: this, logger });
-    this.#parts = { store, debts, leases: new LeaseBatch(store, clock), audit: this.#audit, clock, logger };
+    this.#parts = { store, debts, leases: new LeaseBatch(store, clock), audit: this.#audit, outage, clock, logger };
   }
 
   /** The wallets in memory. */
