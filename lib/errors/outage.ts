@@ -1,31 +1,47 @@
 import type { Logger } from "../logger.ts";
+import type { Clock } from "../time/clock.ts";
 
 /** The most kinds of errors that are told of in one outage: a kind whose text differs each time is no news. */
 const mostKinds = 10;
+/** Milliseconds after which an outage is told anew: nobody looks for its first line in a log of days. */
+const anewMs = 3_600_000;
+
+interface Dependencies {
+  readonly logger: Logger;
+  readonly clock: Pick<Clock, "monotonic">;
+}
 
 /**
- * Tells of work that fails again and again: each kind of error once, whatever the number of failures, and once that the
- * work succeeds again.
+ * Tells of work that fails again and again: each kind of error once an hour, whatever the number of failures, and once
+ * that the work succeeds again.
  */
 export class Outage {
-  readonly #logger: Logger;
+  readonly #parts: Dependencies;
   readonly #failed: string;
   readonly #over: string;
   readonly #told = new Set<string>();
+  /** When the first of them was told, by the monotonic clock. */
+  #since = 0;
 
   /** `failed` and `over` are the messages of the log. */
-  constructor(logger: Logger, failed: string, over: string) {
-    this.#logger = logger;
+  constructor(parts: Dependencies, failed: string, over: string) {
+    this.#parts = parts;
     this.#failed = failed;
     this.#over = over;
   }
 
   /** The work has failed. The fields stand beside the error. */
   failed(error: unknown, fields: object = {}): void {
+    const { logger, clock } = this.#parts;
     const kind = kindOf(error);
+    const now = clock.monotonic();
+    if (this.#told.size === 0 || now - this.#since >= anewMs) {
+      this.#told.clear();
+      this.#since = now;
+    }
     if (this.#told.size < mostKinds && !this.#told.has(kind)) {
       this.#told.add(kind);
-      this.#logger.error({ error, ...fields }, this.#failed);
+      logger.error({ error, ...fields }, this.#failed);
     }
   }
 
@@ -33,7 +49,7 @@ export class Outage {
   succeeded(): void {
     if (this.#told.size > 0) {
       this.#told.clear();
-      this.#logger.info({}, this.#over);
+      this.#parts.logger.info({}, this.#over);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Logger } from "../logger.ts";
 import type { Clock } from "./clock.ts";
 
 /**
- * Runs a job again and again, with a pause before the first run and after each. The log tells of failures once until it
+ * Runs a job again and again, with a pause before the first run and after each. The log tells of failures once an hour until it
  * succeeds again. Returns the function that ends it.
  */
 export function repeat(
@@ -14,7 +14,7 @@ export function repeat(
   job: () => Promise<unknown>,
   firstPauseMs = pauseMs,
 ): () => void {
-  const outage = new Outage(logger, `could not ${what}`, `could ${what} again`);
+  const outage = new Outage({ logger, clock }, `could not ${what}`, `could ${what} again`);
   let stop = () => {};
   let stopped = false;
   const run = async () => {

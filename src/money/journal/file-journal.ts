@@ -74,7 +74,7 @@ export class FileJournal implements CoreJournal {
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#outage = new Outage(
-      parts.logger,
+      parts,
       "the journal cannot be written; no new requests until it can",
       "the journal can be written again",
     );

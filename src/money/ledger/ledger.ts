@@ -88,7 +88,7 @@ class SliceLedger implements CoreLedger {
 
   constructor(parts: Dependencies) {
     const requests = new RunningRequests(parts.clock);
-    const outage = new Outage(parts.logger, "the store could not be asked", "the store can be asked again");
+    const outage = new Outage(parts, "the store could not be asked", "the store can be asked again");
     const wallets = new WalletCache({ ...parts, outage, book: parts.prices.book });
     const budgets = new BudgetCache({ ...parts, outage });
     const late = new LateCharges({ ...parts, wallets, budgets });

@@ -1,17 +1,20 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Outage } from "#lib/errors/outage.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 
 let lines: unknown[];
 let outage: Outage;
+let clock: ManualClock;
 beforeEach(() => {
   lines = [];
+  clock = new ManualClock();
   const logger = {
     ...silentLogger,
     info: (fields: object, message: string) => void lines.push(["info", fields, message]),
     error: (fields: object, message: string) => void lines.push(["error", fields, message]),
   };
-  outage = new Outage(logger, "it failed", "it works again");
+  outage = new Outage({ logger, clock }, "it failed", "it works again");
 });
 
 test("an outage is told once with its first error, and once that it is over", () => {
@@ -40,4 +43,12 @@ test("each kind of error is told once in an outage, by its text and its code; on
     outage.failed(new Error(`${at} rows`));
   }
   expect(lines).toHaveLength(10);
+});
+
+test("an outage of days is told anew each hour, so that the end of a log shows it", () => {
+  for (let minute = 0; minute < 180; minute++) {
+    outage.failed("away");
+    clock.advance(60_000);
+  }
+  expect(lines).toHaveLength(3);
 });

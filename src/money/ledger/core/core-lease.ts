@@ -37,12 +37,12 @@ export class CoreLease {
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#beats = new Outage(
-      parts.logger,
+      parts,
       "this core could not say that it is alive",
       "this core can say that it is alive again",
     );
     this.#reaps = new Outage(
-      parts.logger,
+      parts,
       "what dead cores had leased could not be given back",
       "what dead cores had leased can be given back again",
     );

@@ -106,7 +106,11 @@ describe.each(dialects)("%s", (dialect) => {
         return lease;
       },
     };
-    const outage = new Outage(silentLogger, "the store could not be asked", "the store can be asked again");
+    const outage = new Outage(
+      { logger: silentLogger, clock },
+      "the store could not be asked",
+      "the store can be asked again",
+    );
     const parts = { clock, random: systemRandom, logger: silentLogger, outage };
     const cache = new BudgetCache({ ...parts, store: losing as LedgerStore });
     const budget = budgetOf(1000 * out);

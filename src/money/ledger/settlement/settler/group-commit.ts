@@ -61,7 +61,7 @@ export class GroupCommit {
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
-    this.#outage = new Outage(parts.logger, "the store did not take a settlement", "the store takes settlements again");
+    this.#outage = new Outage(parts, "the store did not take a settlement", "the store takes settlements again");
   }
 
   commit(open: OpenCharge): void {

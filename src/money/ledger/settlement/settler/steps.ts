@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { Outage } from "#lib/errors/outage.ts";
 import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import type { Charge } from "../../../model/charges/charge.ts";
 import type { ChargeStore, StoredCharge } from "../../../model/store/charge.ts";
@@ -32,6 +33,7 @@ interface Dependencies {
   readonly stored: (charge: Charge) => void;
   readonly charges: OpenCharges;
   readonly pauses: Pauses;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -47,12 +49,12 @@ export class Steps {
   constructor(parts: Dependencies) {
     this.#parts = parts;
     this.#asking = new Outage(
-      parts.logger,
+      parts,
       "the store could not say what it had charged of a run",
       "the store can say again what it had charged of a run",
     );
     this.#renewing = new Outage(
-      parts.logger,
+      parts,
       "a fenced charge could not be made anew",
       "fenced charges can be made anew again",
     );
