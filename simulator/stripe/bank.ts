@@ -4,6 +4,8 @@ import { type Dispute, find, type Intent, type Refund, type Session, type State 
 
 /** What people and their banks do: pays, saves cards, pays back, disputes. No money moves. */
 export class Bank {
+  /** Whether the seller has no money at Stripe to pay back with. */
+  isEmpty = false;
   readonly #state: State;
   readonly #events: Events;
 
@@ -80,6 +82,9 @@ export class Bank {
     const back = amount ?? left;
     if (charge.disputed) {
       throw invalid("This charge has been charged back.");
+    }
+    if (this.isEmpty) {
+      throw invalid("Insufficient funds in your Stripe balance to refund this amount.");
     }
     if (!(back > 0 && back <= left)) {
       throw invalid(`Refund amount (${back}) is greater than unrefunded amount on charge (${left})`, "amount");

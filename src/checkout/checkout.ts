@@ -19,7 +19,7 @@ export function createCheckout(deps: Dependencies, lease: Pick<WorkLease, "hold"
   const withdrawals = new Withdrawals(deps);
   const elsewhere = new Elsewhere(deps, withdrawals);
   const crossings = new Crossings(deps, customers, payments);
-  const refunds = new Refunds(deps, withdrawals);
+  const refunds = new Refunds(deps, withdrawals, elsewhere);
   return {
     customers,
     checkouts: new Checkouts(deps, customers),

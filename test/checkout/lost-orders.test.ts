@@ -175,19 +175,25 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await em().findOne(AutoTopUp, { accountId })).toMatchObject({ crossing: 2, charging: null });
   });
 
-  /** A refund that is paid back, and that the ledger has lost again. Returns its id and its payment. */
-  async function loseRefund({ refunds, events }: ReturnType<typeof start>) {
-    const reference = "pi_bought";
+  const reference = "pi_bought";
+  const wish = { accountId: "", reference, amount: cents(20), requestId: "back" };
+
+  /** A payment, and a refund of it that is paid back. */
+  async function payBack({ refunds, events }: ReturnType<typeof start>) {
     const paid = { state: "paid" as const, currency: "usd", credit: cents(20), charged: cents(20) };
     charges.set(reference, { ...paid, reference, accountId, order: undefined });
     await events.handle(tell(reference));
-    const wish = { accountId, reference, amount: cents(20), requestId: "back" };
-    const [made] = await refunds.refund(wish);
+    return refunds.refund(wish);
+  }
+
+  /** A refund that is paid back, and that the ledger has lost again. Returns its id. */
+  async function loseRefund(shop: ReturnType<typeof start>): Promise<string> {
+    const [made] = await payBack(shop);
     const id = made?.id ?? "";
     await em().nativeUpdate(Withdrawal, id, { state: "asked", providerId: null, askAt: new Date(clock.now()) });
     moved.delete(`refund:${id}`);
     balance = cents(1); // the rest of it is spent
-    return { id, reference };
+    return id;
   }
   const isOwed = async (id: string) => {
     expect(balance).toBe(cents(-19));
@@ -197,14 +203,14 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a refund that is paid back, and that the ledger has lost, is owed where it is spent since", async () => {
     const shop = start();
-    const { id } = await loseRefund(shop);
+    const id = await loseRefund(shop);
     await shop.sweep.run();
     await isOwed(id);
   });
 
   test("the same where the provider pays it back only after the ledger has refused it", async () => {
     const shop = start();
-    const { id, reference } = await loseRefund(shop);
+    const id = await loseRefund(shop);
     const late = returned.splice(0);
     await shop.sweep.run();
     expect(await em().findOne(Withdrawal, id)).toMatchObject({ state: "refused" });
@@ -213,5 +219,32 @@ describe.each(dialects)("%s", (dialect) => {
     await isOwed(id);
     await shop.events.handle(tell(reference, "charge.refunded"));
     await isOwed(id);
+  });
+
+  test.each([
+    { first: "the request is sent again", isTold: false },
+    { first: "the provider tells of it", isTold: true },
+  ])("a refund that is lost altogether is paid back once: $first", async ({ isTold }) => {
+    const shop = start();
+    const [made] = await payBack(shop);
+    await em().nativeDelete(Withdrawal, { accountId });
+    moved.delete(`refund:${made?.id}`);
+    balance = cents(24);
+    if (isTold) {
+      await shop.events.handle(tell(reference, "charge.refunded"));
+    }
+    expect(await shop.refunds.refund(wish)).toMatchObject([{ id: made?.id, amount: cents(20), state: "done" }]);
+    expect(balance).toBe(cents(4));
+    expect(returned).toHaveLength(1);
+    await expect(shop.refunds.refund({ ...wish, amount: 0, requestId: "more" })).rejects.toThrow("Only 0.00 USD");
+    expect(returned).toHaveLength(1);
+  });
+
+  test("what a lost refund has paid back is not paid back by another request", async () => {
+    const shop = start();
+    await payBack(shop);
+    await em().nativeDelete(Withdrawal, { accountId });
+    await expect(shop.refunds.refund({ ...wish, amount: 0, requestId: "again" })).rejects.toThrow("Only 0.00 USD");
+    expect(returned).toHaveLength(1);
   });
 });

@@ -83,9 +83,13 @@ export class Elsewhere {
     return this.#note(payment, returned);
   }
 
-  /** Throws while a refund of the payment is under way. */
-  async #note(payment: ProviderPayment, { id: providerId, kind, amount: paidBack }: Returned): Promise<Withdrawal> {
+  /**
+   * One that has an order was asked for here, and a failover into the past has lost it: it keeps its id. Throws while a refund of
+   * the payment is under way.
+   */
+  async #note(payment: ProviderPayment, returned: Returned): Promise<Withdrawal> {
     const { storage, clock, random } = this.#deps;
+    const { id: providerId, kind, amount: paidBack, order } = returned;
     const now = clock.now();
     const note = () =>
       inTransaction(storage, async (em) => {
@@ -97,7 +101,7 @@ export class Elsewhere {
         const taken = takenOf(rows);
         const credit = scaleUp(paidBack, payment.amount, payment.charged ?? payment.amount);
         await em.insert(Withdrawal, {
-          id: random.uuid(),
+          id: order !== undefined && isUuid(order) ? order : random.uuid(),
           accountId: payment.accountId,
           paymentId: payment.id,
           kind: kind === "dispute" ? "dispute" : "elsewhere",
@@ -111,11 +115,10 @@ export class Elsewhere {
           askAt: new Date(now + carryOnMs),
         });
       });
-    const find = async () => (await storage.orm.em.fork().findOne(Withdrawal, { providerId })) ?? undefined;
     // Another core may have noted it meanwhile.
     return note().then(
       () => storage.orm.em.fork().findOneOrFail(Withdrawal, { providerId }),
-      (error: unknown) => readCollided(error, find),
+      (error: unknown) => readCollided(error, () => this.#find(returned)),
     );
   }
 

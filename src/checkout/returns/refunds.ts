@@ -1,4 +1,5 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import { v5 } from "uuid";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -10,6 +11,7 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import { demandCents, wholeCents } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { askFor, demandProvider } from "../faults.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import { carryOnMs, takenOf, type Withdrawals } from "./withdrawals.ts";
 
 /** A wish to get money back. */
@@ -34,10 +36,12 @@ type Payments = readonly [ProviderPayment, ...ProviderPayment[]];
 export class Refunds {
   readonly #deps: Dependencies;
   readonly #withdrawals: Withdrawals;
+  readonly #elsewhere: Pick<Elsewhere, "follow">;
 
-  constructor(deps: Dependencies, withdrawals: Withdrawals) {
+  constructor(deps: Dependencies, withdrawals: Withdrawals, elsewhere: Pick<Elsewhere, "follow">) {
     this.#deps = deps;
     this.#withdrawals = withdrawals;
+    this.#elsewhere = elsewhere;
   }
 
   /**
@@ -48,7 +52,7 @@ export class Refunds {
     demandProvider(this.#deps.provider);
     demandCents(request.amount);
     const payments = await this.#find(request);
-    const made = (await this.#before(request, payments)) ?? (await this.#ask(request, payments));
+    const made = (await this.#before(request, payments)) ?? (await this.#askAnew(request, payments));
     const refunds: MadeRefund[] = [];
     for (const { id, paymentId } of made) {
       const row = await askFor(() => this.#withdrawals.carryOn(id));
@@ -77,8 +81,9 @@ export class Refunds {
   /** Throws PAYMENT_REFERENCE_CONFLICT where the request's id was another refund's. */
   async #before({ amount, requestId }: RefundRequest, payments: Payments): Promise<Withdrawal[] | undefined> {
     const em = this.#deps.storage.orm.em.fork();
-    const causes = payments.map((_, index) => toCause(requestId, index));
-    const found = await em.find(Withdrawal, { accountId: payments[0].accountId, cause: { $in: causes } });
+    const [{ accountId }] = payments;
+    const ids = payments.map((_, index) => toOrder(accountId, toCause(requestId, index)));
+    const found = await em.find(Withdrawal, { id: { $in: ids } }, { orderBy: { createdAt: "asc", id: "asc" } });
     if (found.length === 0) {
       return undefined;
     }
@@ -89,6 +94,17 @@ export class Refunds {
       });
     }
     return found;
+  }
+
+  /**
+   * Asks the provider first what has gone back of the payments, of which a failover into the past may have lost some, this
+   * request's refunds among it.
+   */
+  async #askAnew(request: RefundRequest, payments: Payments): Promise<Withdrawal[]> {
+    for (const payment of payments) {
+      await askFor(() => this.#elsewhere.follow(payment));
+    }
+    return (await this.#before(request, payments)) ?? this.#ask(request, payments);
   }
 
   /** Notes what goes back of each payment, in the order in which they came. */
@@ -114,8 +130,7 @@ export class Refunds {
   }
 
   async #note(em: SqlEntityManager, payments: Payments, { amount, requestId }: RefundRequest): Promise<Withdrawal[]> {
-    const { clock, random } = this.#deps;
-    const now = clock.now();
+    const now = this.#deps.clock.now();
     const rows: Withdrawal[] = [];
     let left = amount;
     for (const payment of payments) {
@@ -126,12 +141,13 @@ export class Refunds {
         continue;
       }
       left -= part;
+      const cause = toCause(requestId, rows.length);
       rows.push({
-        id: random.uuid(),
+        id: toOrder(payment.accountId, cause),
         accountId: payment.accountId,
         paymentId: payment.id,
         kind: "refund",
-        cause: toCause(requestId, rows.length),
+        cause,
         amount: part,
         paidBack: grossOf(payment, taken.amount + part) - taken.paidBack,
         state: "asked",
@@ -153,6 +169,11 @@ function grossOf({ amount, charged }: ProviderPayment, credit: number): number {
 /** What asked for a refund: a request's id, and the number of the payment in it. */
 function toCause(requestId: string, index: number): string {
   return `${requestId} ${index + 1}`;
+}
+
+/** The name of a refund at the provider: the same again after a failover into the past has lost it. */
+function toOrder(accountId: string, cause: string): string {
+  return v5(`refund ${cause}`, accountId);
 }
 
 /** The paid money of an account that no running request holds. */

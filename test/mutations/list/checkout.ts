@@ -1,9 +1,8 @@
 import { within } from "../mutation.ts";
 
 /** Money that comes in and goes back through the payment provider. */
-export const checkoutMutations = within(
-  { source: "src/checkout", tests: "test/simulation/payments", worlds: ["payments"] },
-  [
+export const checkoutMutations = [
+  ...within({ source: "src/checkout", tests: "test/simulation/payments", worlds: ["payments"] }, [
     {
       name: "an event is believed though the provider can be asked",
       file: "payments.ts",
@@ -44,5 +43,40 @@ export const checkoutMutations = within(
       breaks: "A refund in Stripe's dashboard takes the money out of the account.",
       tests: ["payments"],
     },
-  ],
-);
+  ]),
+  // No world loses what the payment provider was asked for.
+  ...within({ source: "src/checkout", tests: "test/checkout", worlds: [] }, [
+    {
+      name: "a crossing that a failover has lost charges the card anew",
+      file: "payments.ts",
+      find: "return v5(`auto top-up ${crossing}`, accountId);",
+      replace: "return v5(`auto top-up ${crossing} ${crypto.randomUUID()}`, accountId);",
+      breaks: "so that the card is charged once",
+      tests: ["lost-orders"],
+    },
+    {
+      name: "a refund that was paid back, and that a failover has lost, stays in the account",
+      file: "returns/withdrawals.ts",
+      find: 'return returned.some(({ order, state }) => order === id && state === "gone");',
+      replace: "return returned.length === 0;",
+      breaks: "A refund that was paid back and is lost is taken out again",
+      tests: ["lost-orders"],
+    },
+    {
+      name: "a refund that a failover has lost altogether is paid back again",
+      file: "returns/refunds.ts",
+      find: "return v5(`refund ${cause}`, accountId);",
+      replace: "return v5(`refund ${cause} ${crypto.randomUUID()}`, accountId);",
+      breaks: "no request pays the same money back a second time",
+      tests: ["lost-orders"],
+    },
+    {
+      name: "a refund does not ask what has gone back",
+      file: "returns/refunds.ts",
+      find: "      await askFor(() => this.#elsewhere.follow(payment));\n",
+      replace: "",
+      breaks: "the provider is asked first what has gone back",
+      tests: ["lost-orders"],
+    },
+  ]),
+];
