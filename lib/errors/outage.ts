@@ -18,13 +18,13 @@ interface Dependencies {
 export class Outage {
   readonly #parts: Dependencies;
   readonly #failed: string;
-  readonly #over: string;
+  readonly #over: string | undefined;
   readonly #told = new Set<string>();
   /** When the first of them was told, by the monotonic clock. */
   #since = 0;
 
-  /** `failed` and `over` are the messages of the log. */
-  constructor(parts: Dependencies, failed: string, over: string) {
+  /** `failed` and `over` are the messages of the log. Undefined `over`: no success shows that it is over. */
+  constructor(parts: Dependencies, failed: string, over?: string) {
     this.#parts = parts;
     this.#failed = failed;
     this.#over = over;
@@ -47,7 +47,7 @@ export class Outage {
 
   /** The work has succeeded. */
   succeeded(): void {
-    if (this.#told.size > 0) {
+    if (this.#told.size > 0 && this.#over !== undefined) {
       this.#told.clear();
       this.#parts.logger.info({}, this.#over);
     }

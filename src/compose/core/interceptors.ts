@@ -1,3 +1,4 @@
+import { Outage } from "#lib/errors/outage.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import { recordChanges } from "#src/identity/audit/record-changes.ts";
 import { recordRefusals } from "#src/identity/audit/record-refusals.ts";
@@ -28,11 +29,16 @@ export function createInterceptors(
   services: readonly ServiceRegistration[],
   observers: readonly CallObserver[],
 ): CoreInterceptors {
+  const away = new Outage({ logger, clock }, "the database did not answer a call");
   const ownInterceptors = [
     shedLoad(overload),
-    hideErrors(logger, (error) =>
-      isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
-    ),
+    hideErrors(logger, (error) => {
+      if (!isUnreachable(error)) {
+        return undefined;
+      }
+      away.failed(error);
+      return unavailable("The database cannot be reached at the moment.", error);
+    }),
     recordRefusals({ trail, trusts, clock, logger }),
     authenticate(gate),
     takeReadsInTurn(clock),

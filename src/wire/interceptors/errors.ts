@@ -3,8 +3,8 @@ import type { Logger } from "#lib/logger.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /**
- * Hides internal errors from callers: any error other than a ConnectError is logged and hidden. `explain` turns errors
- * that callers may see into a ConnectError.
+ * Hides internal errors from callers: any error other than a ConnectError is hidden and logged as a fault of the program, but
+ * those that `explain` turns into a ConnectError for callers.
  */
 export function hideErrors(log: Logger, explain: (error: unknown) => ConnectError | undefined): Interceptor {
   return (next) => async (request) => {
@@ -16,8 +16,11 @@ export function hideErrors(log: Logger, explain: (error: unknown) => ConnectErro
       if (request.signal.aborted) {
         return ConnectError.from(request.signal.reason, Code.Canceled);
       }
-      log.error({ err: error, method: `${request.service.typeName}/${request.method.name}` }, "a call failed");
-      return explain(error) ?? new ConnectError("internal error", Code.Internal, undefined, undefined, error);
+      const explained = explain(error);
+      if (explained === undefined) {
+        log.error({ err: error, method: `${request.service.typeName}/${request.method.name}` }, "a call failed");
+      }
+      return explained ?? new ConnectError("internal error", Code.Internal, undefined, undefined, error);
     };
     try {
       const response = await next(request);

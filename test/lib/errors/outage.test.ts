@@ -45,6 +45,17 @@ test("each kind of error is told once in an outage, by its text and its code; on
   expect(lines).toHaveLength(10);
 });
 
+test("work whose success proves nothing tells only of failures", () => {
+  const lasting = new Outage(
+    { logger: { ...silentLogger, error: (_, text) => void lines.push(text) }, clock },
+    "it failed",
+  );
+  lasting.failed("away");
+  lasting.succeeded();
+  lasting.failed("away");
+  expect(lines).toEqual(["it failed"]);
+});
+
 test("an outage of days is told anew each hour, so that the end of a log shows it", () => {
   for (let minute = 0; minute < 180; minute++) {
     outage.failed("away");

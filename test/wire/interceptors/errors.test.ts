@@ -15,7 +15,7 @@ const explain = (error: unknown) => (error === gone ? failure(Reason.LEDGER_UNAV
 
 describe.each(routes)("%s", (_, open) => {
   test.each([
-    ["what callers may know is explained", gone, Code.Unavailable, "It is gone.", Reason.LEDGER_UNAVAILABLE, 1],
+    ["what callers may know is explained", gone, Code.Unavailable, "It is gone.", Reason.LEDGER_UNAVAILABLE, 0],
     ["what they may not know is hidden", bug, Code.Internal, "internal error", undefined, 1],
     [
       "what is meant for them stays as it is",
