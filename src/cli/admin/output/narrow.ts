@@ -29,7 +29,9 @@ const minor = `
 
 /** Columns for which people ask: what happened, to how much, and when. They stay when others at the right leave. */
 const vital =
-  /^(reason|http_status|status|outcome|state|health|at|since|where|name|kind|input_tokens|output_tokens|cost_usd|amount_usd|frozen|last4|revoked_at)$/;
+  /^(reason|http_status|status|outcome|state|health|at|since|where|name|kind|cost_usd|amount_usd|frozen|last4|revoked_at)$/;
+/** Columns that leave just before them, in this order: counts before what they are of. */
+const late = ["output_tokens", "input_tokens", "model"];
 
 /** Whether a cell is copied into the next command, and therefore shown whole or not at all. */
 const isCopied = (name: string) => /(^|_)(id|ref|key|token|secret|url|file|part|target|where)$/.test(name);
@@ -52,8 +54,9 @@ export function narrow(table: Table, width: number): Table {
     ...shortTexts.map((most) => cutTo(most)),
     ...table.columns
       .slice(1)
-      .filter((name) => !vital.test(name))
+      .filter((name) => !(vital.test(name) || late.includes(name)))
       .reverse()
+      .concat(late)
       .map((name) => (before: Table) => without(before, name)),
     cutTo(shortestText, shortestSentence),
   ];

@@ -91,6 +91,18 @@ test.each([
     ["account_id", "model", "input_tokens", "output_tokens", "cost_usd"],
   ],
   [
+    "usage of many tokens still says of which model it is",
+    {
+      account_id: account,
+      model: "meta-llama/llama-4-maverick-17b-instruct",
+      requests: 123_456,
+      input_tokens: 123_456_789_012,
+      output_tokens: 123_456_789_012,
+      cost_usd: "12345.000000000044",
+    },
+    ["account_id", "model", "cost_usd"],
+  ],
+  [
     "requests say when and why they were refused",
     {
       request_id: `req_${account}`,
