@@ -40,6 +40,8 @@ export const worldKinds = {
   },
   /** The power of cores fails that have their own database, so that their journals alone keep what they acknowledged. */
   power: { requests: 400, trafficMs: 10, faultsMs: 200, isSqlite: true, only: ["power cut"] },
+  /** Disks are full for a while, and processes die on them, beside databases of their own. */
+  full: { requests: 400, trafficMs: 10, faultsMs: 200, isSqlite: true, only: ["disk full", "kill in the middle"] },
   /** Charges are told to a receiver, and thresholds are announced. */
   news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
   /** The same for accounts that have credit lines. */

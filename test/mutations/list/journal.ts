@@ -127,6 +127,7 @@ export const journalMutations = within(
       replace: "    this.#flushLater(retryMs);",
       breaks: "nothing new is admitted",
       tests: ["file-journal", "core-journal"],
+      worlds: ["full"],
     },
   ],
 );
