@@ -21,6 +21,10 @@ export const worldKinds = {
   },
   /** Cores sleep while copies of their disks run elsewhere, and come back. */
   twins: { requests: 400, trafficMs: 15, faultsMs: 300, only: ["suspend", "twin"] },
+  /** Copies of cores' disks run elsewhere at once. */
+  copies: { requests: 300, trafficMs: 5, faultsMs: 100, only: ["twin"] },
+  /** Standbys become the primary that lack the rows of cores which have just begun. */
+  rows: { requests: 150, trafficMs: 20, faultsMs: 500, only: ["failover", "journal gone", "kill"] },
   /** Standbys that lack the last moments become the primary. */
   past: { requests: 300, trafficMs: 15, faultsMs: 1500, only: ["failover", "lost replies"] },
   /** A day leaves the books while its core dies, sleeps or finds a database that went back, and its file is harmed. */
