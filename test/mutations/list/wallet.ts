@@ -134,7 +134,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);",
     replace: "const ids = this.#drained.map((slice) => slice.id);",
     breaks: "Splitting a charge over lots keeps every token and every pico-USD.",
-    tests: ["settlement/settler/outage", "settlement/settler/settler", "wallet/lost-replies"],
+    tests: ["wallet/wallet-slices", "settlement/settler/outage", "settlement/settler/settler"],
   },
   {
     name: "what is given back stays in the wallet",

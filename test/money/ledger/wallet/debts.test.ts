@@ -66,6 +66,14 @@ describe.each(dialects)("%s", (dialect) => {
     next.release();
   });
 
+  test("lets no request in on the money that it takes", async () => {
+    const { account, other } = await owe();
+    other.release();
+    const reason = await hold(metering, account, 50).then(() => undefined, readDetail);
+    expect(reason?.reason).toBe(Reason.BALANCE_EXHAUSTED);
+    expect(await statement(account)).toMatchObject({ balance: BigInt(20 * out), debt: 0n });
+  });
+
   test("is paid from a top-up or a gift at once", async () => {
     const { account, other } = await owe();
     await clock.until(metering.funds.credit({ accountId: account, kind: "grant", amount: 10 * out, reference: v7() }));
