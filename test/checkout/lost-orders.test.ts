@@ -31,7 +31,9 @@ describe.each(dialects)("%s", (dialect) => {
   let balance = 0;
   const moved = new Map<string, number>();
   const charges = new Map<string, Found>();
-  const returned: Returned[] = [];
+  const returned: (Returned & { readonly reference: string })[] = [];
+  /** The payments that the provider was asked about. */
+  const followed: string[] = [];
   beforeEach(async () => {
     storage = await openStorage(await newDatabase(dialect));
     accountId = await makePoorAccount(storage);
@@ -40,6 +42,7 @@ describe.each(dialects)("%s", (dialect) => {
     moved.clear();
     charges.clear();
     returned.length = 0;
+    followed.length = 0;
     await storage.orm.em.fork().insert(ProviderCustomer, { accountId, customer: "cus_1" });
   });
   afterEach(() => storage.close());
@@ -87,14 +90,17 @@ describe.each(dialects)("%s", (dialect) => {
       read: async (reference: string) => charges.get(reference),
     },
     refund: {
-      make: async ({ id, amount }: RefundOrder) => {
-        const made = { id: `re_${id}`, kind: "refund", order: id, amount, state: "gone" } as const;
+      make: async ({ id, reference, amount }: RefundOrder) => {
+        const made = { id: `re_${id}`, reference, kind: "refund", order: id, amount, state: "gone" } as const;
         if (!returned.some(({ order }) => order === id)) {
           returned.push(made);
         }
         return made;
       },
-      list: async () => returned,
+      list: async (payment: string) => {
+        followed.push(payment);
+        return returned.filter(({ reference }) => reference === payment);
+      },
     },
   } as unknown as Provider;
 
@@ -178,12 +184,15 @@ describe.each(dialects)("%s", (dialect) => {
   const reference = "pi_bought";
   const wish = { accountId: "", reference, amount: cents(20), requestId: "back" };
 
-  /** A payment, and a refund of it that is paid back. */
-  async function payBack({ refunds, events }: ReturnType<typeof start>) {
+  async function buy({ events }: ReturnType<typeof start>, payment = reference) {
     const paid = { state: "paid" as const, currency: "usd", credit: cents(20), charged: cents(20) };
-    charges.set(reference, { ...paid, reference, accountId, order: undefined });
-    await events.handle(tell(reference));
-    return refunds.refund(wish);
+    charges.set(payment, { ...paid, reference: payment, accountId, order: undefined });
+    await events.handle(tell(payment));
+  }
+  /** A payment, and a refund of it that is paid back. */
+  async function payBack(shop: ReturnType<typeof start>) {
+    await buy(shop);
+    return shop.refunds.refund(wish);
   }
 
   /** A refund that is paid back, and that the ledger has lost again. Returns its id. */
@@ -246,5 +255,43 @@ describe.each(dialects)("%s", (dialect) => {
     await em().nativeDelete(Withdrawal, { accountId });
     await expect(shop.refunds.refund({ ...wish, amount: 0, requestId: "again" })).rejects.toThrow("Only 0.00 USD");
     expect(returned).toHaveLength(1);
+  });
+
+  /** Three payments, and a wish to get back what is left of them. */
+  async function buyThree(shop: ReturnType<typeof start>, amount = 0) {
+    for (const payment of ["pi_1", "pi_2", "pi_3"]) {
+      await buy(shop, payment);
+      clock.advance(1);
+    }
+    return { ...wish, accountId, reference: "", amount };
+  }
+
+  test("the provider is asked about the payments alone that a refund takes from, and about none where nothing is left", async () => {
+    const shop = start();
+    const all = await buyThree(shop);
+    balance = cents(34);
+    await shop.refunds.refund(all);
+    expect(followed).toEqual(["pi_1", "pi_2"]);
+    expect(returned.map(({ reference, amount }) => [reference, amount])).toEqual([
+      ["pi_1", cents(20)],
+      ["pi_2", cents(14)],
+    ]);
+    followed.length = 0;
+    await expect(shop.refunds.refund({ ...all, requestId: "more" })).rejects.toThrow("Only 0.00 USD");
+    expect(followed).toEqual([]);
+  });
+
+  test("a refund takes from the next payment where one before it, lost since, has paid the first one back", async () => {
+    const shop = start();
+    const some = await buyThree(shop, cents(20));
+    await shop.refunds.refund(some);
+    await em().nativeDelete(Withdrawal, { accountId });
+    moved.clear();
+    balance = cents(64);
+    followed.length = 0;
+    await shop.refunds.refund({ ...some, requestId: "another" });
+    expect(followed).toEqual(["pi_1", "pi_2"]);
+    expect(returned.map(({ reference }) => reference)).toEqual(["pi_1", "pi_2"]);
+    expect(balance).toBe(cents(24));
   });
 });

@@ -32,6 +32,13 @@ export interface MadeRefund extends Withdrawal {
 
 type Payments = readonly [ProviderPayment, ...ProviderPayment[]];
 
+/** What a request pays back. */
+interface Plan {
+  readonly rows: Withdrawal[];
+  /** The ids of the payments of which the provider has yet to tell what went back. */
+  readonly unsure: readonly string[];
+}
+
 /** Refunds of unspent money through the provider. */
 export class Refunds {
   readonly #deps: Dependencies;
@@ -97,43 +104,62 @@ export class Refunds {
   }
 
   /**
-   * Asks the provider first what has gone back of the payments, of which a failover into the past may have lost some, this
-   * request's refunds among it.
+   * Asks the provider first what has gone back of the payments that it takes from, of which a failover into the past may have
+   * lost some, this request's refunds among it.
    */
   async #askAnew(request: RefundRequest, payments: Payments): Promise<Withdrawal[]> {
-    for (const payment of payments) {
-      await askFor(() => this.#elsewhere.follow(payment));
+    const followed = new Set<string>();
+    for (;;) {
+      const { rows, unsure } = await this.#ask(request, payments, followed);
+      if (unsure.length === 0) {
+        return rows;
+      }
+      for (const payment of payments.filter(({ id }) => unsure.includes(id))) {
+        await askFor(() => this.#elsewhere.follow(payment));
+        followed.add(payment.id);
+      }
+      const before = await this.#before(request, payments);
+      if (before !== undefined) {
+        return before;
+      }
     }
-    return (await this.#before(request, payments)) ?? this.#ask(request, payments);
   }
 
-  /** Notes what goes back of each payment, in the order in which they came. */
-  async #ask(request: RefundRequest, payments: Payments): Promise<Withdrawal[]> {
+  /**
+   * Plans what goes back of each payment, in the order in which they came, and notes it if all that it takes from were followed.
+   * Returns those that were not, too.
+   */
+  async #ask(request: RefundRequest, payments: Payments, followed: ReadonlySet<string>): Promise<Plan> {
     const { accounts, storage } = this.#deps;
     const [{ accountId }] = payments;
     const { account } = await accounts.getAccount({ accountId });
     const wanted = request.amount === 0 && account !== undefined ? wholeCents(unspentOf(account)) : request.amount;
     try {
       return await inTransaction(storage, async (em) => {
-        const rows = await this.#note(em, payments, { ...request, amount: wanted });
-        const noted = rows.reduce((sum, { amount }) => sum + amount, 0);
-        if (noted === 0 || (request.amount !== 0 && noted < wanted)) {
-          throw tooMuch(noted, wanted);
+        const rows = await this.#plan(em, payments, { ...request, amount: wanted });
+        const planned = rows.reduce((sum, { amount }) => sum + amount, 0);
+        if (planned === 0 || (request.amount !== 0 && planned < wanted)) {
+          throw tooMuch(planned, wanted);
         }
-        await em.insertMany(Withdrawal, rows);
-        return rows;
+        const unsure = rows.map(({ paymentId }) => paymentId).filter((id) => !followed.has(id));
+        await (unsure.length === 0 && em.insertMany(Withdrawal, rows));
+        return { rows, unsure };
       });
     } catch (error) {
       // The same request was sent twice at once: the database lets only one of them in.
-      return readCollided(error, () => this.#before(request, payments));
+      const rows = await readCollided(error, () => this.#before(request, payments));
+      return { rows, unsure: [] };
     }
   }
 
-  async #note(em: SqlEntityManager, payments: Payments, { amount, requestId }: RefundRequest): Promise<Withdrawal[]> {
+  async #plan(em: SqlEntityManager, payments: Payments, { amount, requestId }: RefundRequest): Promise<Withdrawal[]> {
     const now = this.#deps.clock.now();
     const rows: Withdrawal[] = [];
     let left = amount;
     for (const payment of payments) {
+      if (left <= 0) {
+        break;
+      }
       await em.findOne(ProviderPayment, payment.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
       const taken = takenOf(await em.find(Withdrawal, { paymentId: payment.id }));
       const part = Math.min(left, wholeCents(payment.amount - taken.amount));
