@@ -21,6 +21,8 @@ export const worldKinds = {
   },
   /** Cores sleep while copies of their disks run elsewhere, and come back. */
   twins: { requests: 400, trafficMs: 15, faultsMs: 300, only: ["suspend", "twin"] },
+  /** Second processes start on cores' disks. */
+  seconds: { requests: 300, trafficMs: 15, faultsMs: 300, only: ["second process", "kill"] },
   /** Copies of cores' disks run elsewhere at once. */
   copies: { requests: 300, trafficMs: 5, faultsMs: 100, only: ["twin"] },
   /** Standbys become the primary that lack the rows of cores which have just begun. */
@@ -95,6 +97,27 @@ export const worldKinds = {
   },
   labelsNight: { requests: 300, trafficMs: 100, faultsMs: 1000, isNight: true, hasLabels: true },
   sqliteLabels: { requests: 200, trafficMs: 20, faultsMs: 500, isSqlite: true, hasLabels: true },
+  /** Movements of money are sent again, and by wrong names. */
+  retries: {
+    requests: 200,
+    trafficMs: 20,
+    faultsMs: 1500,
+    isNight: false,
+    hasNews: false,
+    hasTerms: false,
+    hasKeys: false,
+    hasRetries: true,
+  },
+  sqliteRetries: { requests: 200, trafficMs: 20, faultsMs: 1500, isSqlite: true, hasRetries: true },
+  /** Price lists come beside databases that go back to the past, and cores start anew. */
+  prices: {
+    requests: 300,
+    trafficMs: 20,
+    faultsMs: 1500,
+    only: ["failover", "old backup", "many price lists", "other prices configured", "kill"],
+  },
+  /** So many requests that keys meet their limits a minute. */
+  crowded: { requests: 4000, trafficMs: 1, faultsMs: 2000, only: ["lying engine"] },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
 

@@ -9,8 +9,9 @@ import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { BudgetSliceJudge } from "./judges/budget-slices.ts";
 import { judgeBudgetWindows } from "./judges/budget-windows.ts";
-import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
+import { judgeAnswers, judgeCharges } from "./judges/charges.ts";
 import { CreditLineJudge } from "./judges/credit-lines.ts";
+import { judgeHarmedBooks } from "./judges/harmed-books.ts";
 import { IdentityJudge } from "./judges/identities.ts";
 import { judgeJournals } from "./judges/journals.ts";
 import { judgeKeys } from "./judges/keys.ts";
@@ -21,9 +22,12 @@ import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LineJudge } from "./judges/lines.ts";
 import { LotJudge } from "./judges/lots.ts";
 import { judgeMonths } from "./judges/months.ts";
+import { MovementJudge } from "./judges/movements.ts";
 import { judgeThresholds } from "./judges/news.ts";
 import { judgeOwnPrices } from "./judges/own-prices.ts";
 import { PaidRateJudge } from "./judges/paid-rates.ts";
+import { judgePriceBooks } from "./judges/price-books.ts";
+import { judgeRateRefusals } from "./judges/rate-refusals.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
 import { judgeRunningHolds } from "./judges/running-holds.ts";
 import { SpendingJudge } from "./judges/spending.ts";
@@ -83,6 +87,8 @@ export interface Settings {
   readonly hasKeys?: boolean;
   /** Whether requests say who uses the service. Absent: from the seed. */
   readonly hasLabels?: boolean;
+  /** Whether movements of money are sent again, and by wrong names. Absent: from the seed. */
+  readonly hasRetries?: boolean;
   /** Whether it is a world of payments, and of nothing else. Absent: a few seeds' worlds are. */
   readonly isPayments?: boolean | undefined;
   /** Statements that are replaced, by name, so that judges must notice. */
@@ -105,6 +111,8 @@ const termsPart = 0.4;
 const keysPart = 0.4;
 /** The part of the worlds in which requests say who uses the service. */
 const labelsPart = 0.4;
+/** The part of the worlds in which movements of money are sent again, and by wrong names. */
+const retriesPart = 0.4;
 /** A price book that keeps few rates is soon full. */
 const bookSizes = [2, 20, 10_000];
 /** Milliseconds between two proofs of the books. */
@@ -125,7 +133,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const { requests = mostRequests, instead = {} } = settings;
   const world = new World(seed, server, shapeOf(seed, settings));
   server.instead = instead;
-  const { timeline, dice, machines, traffic, operators, terms, keys, history } = world;
+  const { timeline, dice, machines, traffic, operators, terms, keys, retries, history } = world;
   const judgeAdmission = judgeAdmissions(world);
   const judgeKey = judgeKeys(world);
   const judgeIn = judgeLetIn(world);
@@ -145,6 +153,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const paidRates = new PaidRateJudge(world);
   const creditLines = new CreditLineJudge(world);
   const lines = new LineJudge(world);
+  const movements = new MovementJudge(world);
   for (const machine of machines) {
     machine.start();
   }
@@ -158,6 +167,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.begin(settings.trafficMs ?? trafficMs);
   operators.begin(operatorsMs);
   terms?.begin();
+  retries?.begin();
   keys?.begin();
   beginFaults(world, settings.faultsMs ?? faultsMs, settings);
   await live(world, looking, requests * faultyPart, mostMs);
@@ -181,6 +191,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.stop();
   operators.stop();
   terms?.stop();
+  retries?.stop();
   keys?.stop();
   await timeline.pass(healedAt + healMs - timeline.now);
   for (const machine of machines) {
@@ -193,6 +204,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   reasons.judge();
   judgeAnswers(world);
   judgeWallets(world);
+  await judgePriceBooks(world);
   budgetSlices.judge();
   creditLines.judgeServing();
   judgeRemade(world);
@@ -208,16 +220,18 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   paidRates.judge(worksSince);
   lines.judge();
   await judgeArchives(world);
-  judgeDeeds(world);
+  movements.judge();
   spending.judge();
   judgeBudgetWindows(world);
   judgeRates(world);
+  judgeRateRefusals(world);
   judgeTurns(world);
   judgeWaits(world);
   judgeLeases(world);
   judgeExpiry(world);
   await judgeBooks(world);
   await judgeMonths(world);
+  await judgeHarmedBooks(world);
   return {
     ...{ seed, requests: traffic.runs.length, admitted: traffic.runs.filter(({ hold }) => hold !== undefined).length },
     ...{ events: timeline.count, faults: history.faults, simulatedMs: timeline.now, digest: history.digest },
@@ -229,17 +243,19 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
 function shapeOf(seed: number, settings: Settings): ConstructorParameters<typeof World>[2] {
   const { tell, alter, isSqlite = false } = settings;
   const isUsual = settings.only === undefined;
-  const isNight = settings.isNight ?? (isUsual && new Dice(seed).fork("night").chance(nightPart));
-  const hasNews = settings.hasNews ?? (isUsual && !isNight && new Dice(seed).fork("news").chance(newsPart));
+  const isDrawn = (kind: string, part: number) => isUsual && new Dice(seed).fork(kind).chance(part);
+  const isNight = settings.isNight ?? isDrawn("night", nightPart);
+  const hasNews = settings.hasNews ?? (!isNight && isDrawn("news", newsPart));
   return {
     cores: isSqlite ? 1 : 1 + (seed % 4),
     customers: 2 + (seed % 5),
     isSqlite,
     isNight,
     hasNews,
-    hasKeys: settings.hasKeys ?? (isUsual && !isNight && !hasNews && new Dice(seed).fork("keys").chance(keysPart)),
-    hasLabels: settings.hasLabels ?? (isUsual && new Dice(seed).fork("labels").chance(labelsPart)),
-    hasTerms: settings.hasTerms ?? (isUsual && new Dice(seed).fork("terms").chance(termsPart)),
+    hasKeys: settings.hasKeys ?? (!isNight && !hasNews && isDrawn("keys", keysPart)),
+    hasLabels: settings.hasLabels ?? isDrawn("labels", labelsPart),
+    hasRetries: settings.hasRetries ?? isDrawn("retries", retriesPart),
+    hasTerms: settings.hasTerms ?? isDrawn("terms", termsPart),
     ...(tell && { tell }),
     ...(alter && { alter }),
     asksAgain: isUsual,
@@ -274,6 +290,7 @@ async function openAccounts({
   night,
   news,
   keys,
+  retries,
 }: World): Promise<void> {
   const life = machines.find((machine) => machine.life !== undefined)?.life;
   if (life === undefined) {
@@ -290,6 +307,7 @@ async function openAccounts({
     operators.credit(customer, life);
     await timeline.pass(100);
   }
+  retries?.age(server);
 }
 
 /** Starts faults. Each world has some kinds of faults only, so that rare kinds come together, too. */

@@ -3,6 +3,7 @@ import { type Customer, makeCustomers } from "./cores/customers.ts";
 import { Keys } from "./cores/keys.ts";
 import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";
+import { Retries } from "./cores/retries.ts";
 import type { Run } from "./cores/run.ts";
 import { storeLimit } from "./cores/stored-keys.ts";
 import { Terms } from "./cores/terms.ts";
@@ -43,6 +44,8 @@ export class World {
   readonly operators: Operators;
   /** Undefined: no account has terms of its own. */
   readonly terms: Terms | undefined;
+  /** Undefined: nobody sends a movement of money again. */
+  readonly retries: Retries | undefined;
   /** Undefined: keys never change, and cores do not look them up. */
   readonly keys: Keys | undefined;
   /** The server clock's offset from the world's time. */
@@ -60,6 +63,7 @@ export class World {
   readonly #alter: (money: Money) => void;
   /** The most rates that a core's price book keeps in memory. */
   readonly #bookSize: number | undefined;
+  readonly #hasRetries: boolean;
   /** Undefined: the world has no night. */
   readonly night: Night | undefined;
   /** Undefined: nobody is told of charges and thresholds. */
@@ -86,6 +90,7 @@ export class World {
       hasTerms?: boolean;
       hasKeys?: boolean;
       hasLabels?: boolean;
+      hasRetries?: boolean;
     },
   ) {
     const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
@@ -102,6 +107,7 @@ export class World {
     timeline.afterEach = () => server.rollback();
     this.night = options.isNight === true ? new Night({ timeline, machines: this.machines }) : undefined;
     this.news = options.hasNews === true ? new News(this.dice.fork("news"), this.history) : undefined;
+    this.#hasRetries = options.hasRetries === true;
     this.customers = makeCustomers(
       options.customers,
       this.dice.fork("customers", () => beginning),
@@ -124,12 +130,13 @@ export class World {
       this.night.runs = this.traffic.runs;
     }
     this.operators = new Operators({ ...parts, dice: this.dice.fork("operators"), traffic: this.traffic });
-    if (this.night !== undefined) {
-      this.operators.givesFirstLimits = true;
-    }
+    this.operators.givesFirstLimits = this.night !== undefined;
     if (this.night !== undefined || this.news !== undefined) {
       this.operators.onLimit = (keyId, budget) => storeLimit(server, keyId, budget);
     }
+    this.retries = this.#hasRetries
+      ? new Retries({ ...parts, dice: this.dice.fork("retries"), operators: this.operators })
+      : undefined;
     const mayCost = this.operators.mayCost.bind(this.operators);
     this.terms =
       options.hasTerms === true ? new Terms({ ...parts, dice: this.dice.fork("terms"), server, mayCost }) : undefined;
@@ -153,6 +160,7 @@ export class World {
       night: () => this.night,
       news: () => this.news,
       hasKeys: this.keys !== undefined,
+      hasRetries: this.#hasRetries,
     };
     const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500, disk);
     this.machines.push(machine);

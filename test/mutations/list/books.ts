@@ -9,6 +9,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "const since = new Date(clock.now() - dayMs / 24);",
     breaks: "Payments have a minimum, a maximum and a cap on any 24 hours",
     tests: ["books/payments/funds"],
+    worlds: ["retries", "sqliteRetries"],
   },
   {
     name: "the same reference pays twice",
@@ -17,6 +18,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "{ reference: `not ${payment.reference}` }",
     breaks: "The same request again gets the same answer.",
     tests: ["books/payments/funds"],
+    worlds: ["retries", "sqliteRetries"],
   },
   {
     name: "the same reference is taken for another amount",
@@ -25,6 +27,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "before.accountId === payment.accountId && before.kind === payment.kind;",
     breaks: "The same reference for another account, kind or amount is refused.",
     tests: ["books/payments/funds"],
+    worlds: ["retries", "sqliteRetries"],
   },
   {
     name: "incoming money pays no debt",
@@ -65,6 +68,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "        and priority <= ${priorities.paid}",
     breaks: "A refund takes unspent paid money",
     tests: ["books/payments/funds"],
+    worlds: ["retries", "sqliteRetries"],
   },
   {
     name: "money lapses while clocks disagree",
@@ -73,6 +77,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (parts.clock.agrees === undefined) {",
     breaks: "nothing lapses for good",
     tests: ["books/expiry"],
+    worlds: ["clocks"],
   },
   {
     name: "money lapses an hour before its time",
@@ -97,6 +102,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "        this.#era++;",
     breaks: "Price lists are numbered and never change",
     tests: ["prices/lost-versions"],
+    worlds: ["prices"],
   },
   {
     name: "a core's era of prices never ends",
@@ -105,6 +111,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "        this.#known.clear();",
     breaks: "Price lists are numbered and never change",
     tests: ["prices/lost-versions"],
+    worlds: ["prices"],
   },
   {
     name: "a core that starts forgets which price list it has made",
@@ -113,6 +120,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "await publish(this.#publishing, (newest) => findConfigured(models, newest));",
     breaks: "lists again what its configuration has, also what was lost while it started",
     tests: ["prices/lost-versions"],
+    worlds: ["prices"],
   },
   {
     name: "a core starts with a model that has no price",
@@ -121,6 +129,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "while (models.length < 0);",
     breaks: "lists again what its configuration has, also what was lost while it started",
     tests: ["prices/lost-versions"],
+    worlds: ["prices"],
   },
   {
     name: "a limit of requests a minute lets one more in",
@@ -129,7 +138,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (times.length > limit) {",
     breaks: "each change may admit the limit once more",
     tests: ["rate-limits/memory"],
-    worlds: ["busy"],
+    worlds: ["crowded"],
     isShort: true,
   },
   {
@@ -149,7 +158,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
-    worlds: ["busy"],
+    worlds: ["crowded"],
     isShort: true,
   },
 ]);

@@ -10,6 +10,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "if (seal.number !== number + 1) {",
       breaks: "The proof believes a seal as long as its chain holds",
       tests: ["books/seals/sealer"],
+      worlds: ["night"],
     },
     {
       name: "the newest receipt is in none of the parts that a proof cuts the open days into",
@@ -53,6 +54,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "!isGone && !isMoving && counted < 0 && counted < receipts;",
       breaks: "as many requests are counted on its day as it has receipts",
       tests: ["books/seals/sealer"],
+      worlds: ["night"],
     },
     {
       name: "a seal that lies is believed by a proof of everything",
@@ -61,6 +63,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "if (found !== sealed.root && sealed.isGone && !(await isLate(storage, sealed))) {",
       breaks: "reads the receipts of all days again and compares them with their seals",
       tests: ["books/seals/sealer"],
+      worlds: ["night"],
     },
     {
       name: "a day leaves without a receipt that came meanwhile",
@@ -124,7 +127,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "  return isMade && charge.told === undefined ? {",
       breaks: "each once and for no more than its client was told",
       tests: ["ledger/settlement/lost-charges", "ledger/settlement/told-costs"],
-      worlds: ["past"],
+      worlds: ["prices", "disks"],
     },
     {
       name: "a charge that is made again costs what it costs then",

@@ -76,6 +76,7 @@ export const journalMutations = within(
       replace: "",
       breaks: "whole records are charged; the damaged one is kept aside",
       tests: ["journal-file"],
+      worlds: ["full"],
       isShort: true,
     },
     {
@@ -118,6 +119,7 @@ export const journalMutations = within(
       replace: "",
       breaks: "the second takes a place of its own, or is refused",
       tests: ["journal-file"],
+      worlds: ["seconds"],
       isShort: true,
     },
     {

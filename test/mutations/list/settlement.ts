@@ -29,6 +29,7 @@ export const settlementMutations = within(
       replace: "",
       breaks: "The tokens that no credit paid are the **shortfall**",
       tests: ["ledger", "settlement/settlement"],
+      worlds: ["liars", "troubled"],
     },
     {
       name: "a recovered charge does not know the terms of its admission",
@@ -77,6 +78,7 @@ export const settlementMutations = within(
       replace: "",
       breaks: "**A promise carries that cost**",
       tests: ["settlement/told-costs", "settlement/settler/settler"],
+      worlds: ["prices", "past"],
     },
     {
       name: "a charge is told though the journal did not take its promise",
@@ -155,6 +157,7 @@ export const settlementMutations = within(
       replace: "      if (charge.shortfall < 0) {",
       breaks: "The shortfall becomes the account's debt.",
       tests: ["wallet/debts", "ledger"],
+      worlds: ["liars", "troubled"],
     },
     {
       name: "a group of charges with an impossible one is given up as a whole",

@@ -30,6 +30,7 @@ import { Door } from "./door.ts";
 import { keptLabels } from "./labels.ts";
 import { startNews } from "./news-work.ts";
 import { startNight } from "./night-work.ts";
+import { dailyCapUsd } from "./retries.ts";
 
 /** The parts of the world that a machine uses. */
 export interface Surroundings {
@@ -48,6 +49,8 @@ export interface Surroundings {
   readonly hasKeys: boolean;
   /** The most rates that a core's price book keeps in memory. Undefined: as in the product. */
   readonly bookSize: number | undefined;
+  /** Whether accounts may pay little within 24 hours. */
+  readonly hasRetries: boolean;
   /** Changes parts of a core, so that judges must notice. */
   readonly alter: (money: Money) => void;
 }
@@ -96,7 +99,7 @@ export const modelNames = ["small", "large"] as const;
 export type ModelName = (typeof modelNames)[number];
 
 /** The configuration of every core. Prices may change at a restart. */
-export function configOf(large: string) {
+export function configOf(large: string, dailyCapUsd = 1_000_000) {
   const servers = [{ url: "http://127.0.0.1:1" }];
   const price = (input: string, output: string) => ({ input, output });
   return configSchema.parse({
@@ -107,7 +110,7 @@ export function configOf(large: string) {
     rate_tiers: [{ paid_usd: "0", age_days: 0, rpm: 3000 }],
     free_tier: { rpm: 2000 },
     labels: keptLabels,
-    payments: { minimum_usd: "0", maximum_usd: "9000", rolling_24h_usd: "1000000" },
+    payments: { minimum_usd: "0", maximum_usd: "50", rolling_24h_usd: String(dailyCapUsd) },
   });
 }
 
@@ -121,7 +124,7 @@ export class Machine {
   };
   readonly #around: Surroundings;
   readonly #dice: Dice;
-  config = configOf("2.00");
+  config: ReturnType<typeof configOf>;
   /** Undefined: no core runs here, or it has not started yet. */
   life: Life | undefined;
   #process: SimulatedProcess | undefined;
@@ -141,6 +144,7 @@ export class Machine {
     this.name = name;
     this.#around = around;
     this.#dice = around.dice.fork(name);
+    this.config = this.#configOf("2.00");
     this.disk = disk ?? new SimulatedDisk(name, around.timeline, around.dice.fork(`${name}'s disk`));
     this.time = { offsetMs: 0, rate };
   }
@@ -185,9 +189,13 @@ export class Machine {
     });
   }
 
+  #configOf(large: string) {
+    return configOf(large, this.#around.hasRetries ? dailyCapUsd : undefined);
+  }
+
   /** Sets the price of the large model for the next core here. */
   configure(large: string): void {
-    this.config = configOf(large);
+    this.config = this.#configOf(large);
   }
 
   start(): void {

@@ -6,17 +6,24 @@ import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
-import { type Machine, modelNames } from "./machine.ts";
+import { type Life, type Machine, modelNames } from "./machine.ts";
 import { recur } from "./recur.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** A movement of money, as its operator knows it. */
-export interface Deed {
+/** What moves. */
+export interface Movement {
   readonly accountId: string;
   readonly reference: string;
   readonly amount: number;
   readonly kind: "paid" | "grant" | "free" | "refund";
+  readonly expiresAt?: Date;
+}
+
+/** A movement of money, as its operator knows it. */
+export interface Deed extends Movement {
   state: "asked" | "done" | "refused" | "unknown";
+  /** The credit that it was answered with. Undefined: it was not. */
+  lotId: string | undefined;
   mayBeLost: boolean;
   /** When it ended, or when it ends at the latest: on a core that died, its end is never known. */
   endsAt: number;
@@ -26,7 +33,7 @@ export interface Deed {
 const mostDeedMs = 10_000;
 
 /** The expected reasons for refusing a refund or a top-up. */
-const usual: ReadonlySet<string> = new Set(["REFUND_EXCEEDS_BALANCE", "LEDGER_UNAVAILABLE", "PAYMENT_LIMIT_REACHED"]);
+const usual: ReadonlySet<string> = new Set(["REFUND_EXCEEDS_BALANCE", "LEDGER_UNAVAILABLE", "PAYMENT_24H_LIMIT"]);
 
 /** Operators who move money and change prices while requests run. */
 export class Operators {
@@ -84,18 +91,17 @@ export class Operators {
       } else if (drawn < 0.9) {
         this.#limit(customer);
       } else {
-        this.#move(life);
+        this.#movePrice(life);
       }
     });
   }
 
   /** Tops an account up, or grants it money. */
-  credit(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
+  credit(customer: Customer, life: Life): void {
     const kind = this.#dice.pick(["paid", "paid", "grant", "free"] as const);
     const amount = Math.max(1, Math.floor(customer.purse * (0.2 + this.#dice.fraction())));
     const lapses = this.#dice.chance(0.3) && { expiresAt: this.#lapsing() };
-    const credit = { accountId: customer.accountId, kind, amount, reference: this.#dice.uuid(), ...lapses };
-    this.#follow({ ...credit, ...this.#asked() }, () => money.funds.credit(credit));
+    this.move({ accountId: customer.accountId, kind, amount, reference: this.#dice.uuid(), ...lapses }, life);
   }
 
   /** An expiry date: some money expires during the world's life, some long after it. */
@@ -104,10 +110,9 @@ export class Operators {
     return new Date(this.#timeline.beginning + this.#timeline.now + ms);
   }
 
-  #refund(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
+  #refund(customer: Customer, life: Life): void {
     const amount = Math.max(1, Math.floor(customer.purse * this.#dice.fraction()));
-    const refund = { accountId: customer.accountId, amount, reference: this.#dice.uuid() };
-    this.#follow({ ...refund, kind: "refund", ...this.#asked() }, () => money.funds.refund(refund));
+    this.move({ accountId: customer.accountId, kind: "refund", amount, reference: this.#dice.uuid() }, life);
   }
 
   /** Changes the limit of a key's budget. */
@@ -134,10 +139,6 @@ export class Operators {
     this.onLimit(keyId, budget);
   }
 
-  #asked(): Pick<Deed, "state" | "mayBeLost" | "endsAt"> {
-    return { state: "asked", mayBeLost: false, endsAt: this.#timeline.now + mostDeedMs };
-  }
-
   /** Whether a refund of an account is running, or ran within the last `ms`. */
   refunds(accountId: string, ms: number): boolean {
     const since = this.#timeline.now - ms;
@@ -146,26 +147,48 @@ export class Operators {
     );
   }
 
-  #follow(deed: Deed, run: () => Promise<unknown>): void {
+  /** Moves money, perhaps again, or something else by the name of an earlier movement. */
+  move(movement: Movement, { money: { funds } }: Life): void {
+    const { accountId, reference, amount, kind, expiresAt } = movement;
+    const others = this.deeds.filter((deed) => deed.reference === reference);
+    const endsAt = this.#timeline.now + mostDeedMs;
+    const deed: Deed = {
+      accountId,
+      reference,
+      amount,
+      kind,
+      state: "asked",
+      lotId: undefined,
+      mayBeLost: false,
+      endsAt,
+    };
     this.deeds.push(deed);
-    run().then(
-      () => {
-        deed.state = "done";
-        deed.endsAt = this.#timeline.now;
+    const moved =
+      kind === "refund"
+        ? funds.refund({ accountId, amount, reference })
+        : funds.credit({ accountId, kind, amount, reference, ...(expiresAt && { expiresAt }) });
+    moved.then(
+      ({ lotId }) => {
+        Object.assign(deed, { state: "done", endsAt: this.#timeline.now, lotId });
+        const other = others.find((one) => one.state === "done" && !one.mayBeLost && one.lotId !== lotId);
+        if (other !== undefined && !deed.mayBeLost) {
+          this.#history.violation("deeds", `a ${kind} that was asked for again is ${lotId}, and was ${other.lotId}`);
+        }
       },
       (error: unknown) => {
-        deed.endsAt = this.#timeline.now;
         const reason = Reason[readDetail(error)?.reason ?? 0] ?? "";
-        deed.state = reason === "REFUND_EXCEEDS_BALANCE" ? "refused" : "unknown";
-        if (!usual.has(reason) && !/terminated/.test((error as Error).message)) {
-          this.#history.violation("reasons", `a ${deed.kind} failed: ${(error as Error).stack}`);
+        const state = reason === "REFUND_EXCEEDS_BALANCE" ? "refused" : "unknown";
+        Object.assign(deed, { state, endsAt: this.#timeline.now });
+        const isMisused = others.some((one) => !isSame(one, movement)) && reason === "PAYMENT_REFERENCE_CONFLICT";
+        if (!usual.has(reason) && !isMisused && !/terminated/.test((error as Error).message)) {
+          this.#history.violation("reasons", `a ${kind} failed: ${(error as Error).stack}`);
         }
       },
     );
   }
 
   /** Changes a price. From now on judges use the highest price so far. Only a database that is away may refuse it. */
-  #move({ money }: NonNullable<Machine["life"]>): void {
+  #movePrice({ money }: Life): void {
     const model = this.#dice.pick(modelNames);
     const rates = { input: this.#dice.between(100_000, 3_000_000), output: this.#dice.between(100_000, 3_000_000) };
     this.mayCost(model, rates);
@@ -186,3 +209,7 @@ export class Operators {
     });
   }
 }
+
+/** Whether two movements are the same. */
+const isSame = (one: Movement, { accountId, kind, amount }: Movement): boolean =>
+  one.accountId === accountId && one.kind === kind && one.amount === amount;

@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
@@ -9,6 +12,9 @@ import { ArchiveReader } from "#src/money/retention/read-archive.ts";
 import { judgesStorage } from "../database/storage.ts";
 import { toDigest } from "../world/night.ts";
 import type { World } from "../world.ts";
+
+/** What is told of archives that are not as they were written. */
+const faults: ReadonlySet<Reason | undefined> = new Set([Reason.RECEIPT_ARCHIVED, Reason.ARCHIVE_CHANGED]);
 
 /** A receipt in an archive. */
 export interface ArchivedReceipt {
@@ -84,29 +90,44 @@ async function judgeHarmed(world: World): Promise<void> {
     const named = new Set((await receipts.findFaulty()).map(({ day }) => `receipts-${day}.jsonl.gz`));
     for (const { file } of readArchives(server)) {
       const [one] = parse(night.files.get(file));
-      const found = one && (await receipts.find(one.requestId, undefined).catch(() => []));
-      judgeBelief(world, file, {
-        isNamed: named.has(file),
-        isRead: found === undefined ? undefined : found.length > 0,
-      });
+      const isHarmed = night.harmed.has(file);
+      if (named.has(file) !== isHarmed) {
+        const what = isHarmed ? "harmed and is believed" : "not harmed and is doubted";
+        world.history.violation("archives", `${file} was ${what}`);
+      }
+      if (one !== undefined) {
+        await judgeBelief(world, file, { isHarmed, found: () => receipts.find(one.requestId) });
+      }
+      if (one !== undefined && !isHarmed) {
+        changeByte(join(folder, file));
+        await judgeBelief(world, file, { isHarmed: true, found: () => receipts.find(one.requestId) });
+      }
     }
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** `isRead` is undefined where an archive has no receipt. */
-function judgeBelief(
-  { night, history }: World,
+/** Changes a byte in the midst of a file. */
+function changeByte(path: string): void {
+  const content = readFileSync(path);
+  const middle = content.length >> 1;
+  content.writeUInt8((content[middle] ?? 0) ^ 1, middle);
+  writeFileSync(path, content);
+}
+
+/** A receipt is read from an archive, and says so; of one that is harmed or gone it is told that it is. */
+async function judgeBelief(
+  { history }: World,
   file: string,
-  { isNamed, isRead }: { readonly isNamed: boolean; readonly isRead: boolean | undefined },
-): void {
-  const isHarmed = night?.harmed.has(file) === true;
-  if (isNamed !== isHarmed) {
-    history.violation("archives", `${file} was ${isHarmed ? "harmed and is believed" : "not harmed and is doubted"}`);
-  }
-  if (isRead === isHarmed) {
-    history.violation("archives", `a receipt of ${file} is ${isRead ? "read from a harmed file" : "not found"}`);
+  { isHarmed, found }: { readonly isHarmed: boolean; readonly found: () => Promise<Receipt[]> },
+): Promise<void> {
+  const read = await found().then(
+    ([receipt]) => (receipt?.archived ? "read" : `read as ${JSON.stringify(receipt?.archived)}`),
+    (error: unknown) => (faults.has(readDetail(error)?.reason) ? "refused" : String(error)),
+  );
+  if (read !== (isHarmed ? "refused" : "read")) {
+    history.violation("archives", `a receipt of ${file}, which is ${isHarmed ? "" : "not "}harmed, is ${read}`);
   }
 }
 

@@ -166,18 +166,3 @@ export function judgeAnswers({ traffic, machines, history }: World): void {
     }
   }
 }
-
-/** Judges that recorded money stays recorded. */
-export function judgeDeeds({ operators, server, history }: World): void {
-  const rows = server.tables.all<{ reference: string; amount: number }>("select reference, amount from payment");
-  const stored = new Map(rows.map(({ reference, amount }) => [reference, amount]));
-  for (const { reference, amount, state, kind, mayBeLost } of operators.deeds) {
-    const found = stored.get(reference);
-    if (state === "done" && !mayBeLost && found !== amount) {
-      history.violation("deeds", `a ${kind} of ${amount} was acknowledged and is ${found ?? "nowhere"}`);
-    }
-    if (state === "refused" && found !== undefined) {
-      history.violation("deeds", `a ${kind} was refused and is there`);
-    }
-  }
-}
