@@ -6,6 +6,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { readRequestTime } from "#lib/ids/request-id.ts";
 import { ReadReceipts } from "#src/money/retention/archived-receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
 import { ArchiveReader } from "#src/money/retention/read-archive.ts";
@@ -89,7 +90,7 @@ async function judgeHarmed(world: World): Promise<void> {
     const receipts = new ReadReceipts(judgesStorage(server), new ArchiveReader(archiveFolder(folder, systemRandom)));
     const named = new Set((await receipts.findFaulty()).map(({ day }) => `receipts-${day}.jsonl.gz`));
     for (const { file } of readArchives(server)) {
-      const [one] = parse(night.files.get(file));
+      const one = parse(night.files.get(file)).find(({ requestId }) => isOfDay(requestId, file));
       const isHarmed = night.harmed.has(file);
       if (named.has(file) !== isHarmed) {
         const what = isHarmed ? "harmed and is believed" : "not harmed and is doubted";
@@ -106,6 +107,12 @@ async function judgeHarmed(world: World): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Whether a request was made on an archive's day: where it was made before, a fault of that archive is not the answer. */
+function isOfDay(requestId: string, file: string): boolean {
+  const madeAt = readRequestTime(requestId);
+  return madeAt !== undefined && file.includes(new Date(madeAt).toISOString().slice(0, 10));
 }
 
 /** Changes a byte in the midst of a file. */

@@ -10,6 +10,11 @@ const keptMs = 120_000;
 const mostKept = 20_000;
 /** The most runs in one query to the store. */
 const askedAtOnce = 1000;
+/**
+ * After the database has changed hands, the old one may acknowledge charges for this long, in milliseconds: replies are late, and
+ * connections to it stay open until they are used.
+ */
+const lateMs = 60_000;
 
 interface Dependencies {
   readonly store: Pick<ChargeStore, "settled">;
@@ -37,6 +42,8 @@ export class LostCharges {
   /** By run, oldest first. */
   readonly #kept = new Map<string, Kept>();
   #turns: number;
+  /** When to look once more, by the monotonic clock. Undefined: not before the database changes hands again. */
+  #againAt: number | undefined;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
@@ -56,14 +63,20 @@ export class LostCharges {
     }
   }
 
-  /** Looks for lost charges when the database has changed hands since the last look. Returns whether it has. */
+  /**
+   * Looks for lost charges when the database has changed hands since the last look, and once more when the old one
+   * acknowledges nothing any more. Returns whether it has looked.
+   */
   async look(): Promise<boolean> {
     const turns = this.#parts.turns();
-    if (turns === this.#turns) {
+    const now = this.#parts.clock.monotonic();
+    const isNew = turns !== this.#turns;
+    if (!isNew && (this.#againAt === undefined || now < this.#againAt)) {
       return false;
     }
     await this.putBack();
     this.#turns = turns;
+    this.#againAt = isNew ? now + lateMs : undefined;
     return true;
   }
 

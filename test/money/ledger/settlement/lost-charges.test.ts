@@ -61,6 +61,23 @@ test("what the database lacks after a promotion is made again, for what its clie
   expect(asked).toBe(1);
 });
 
+test("what the old primary acknowledges after the look is made again a minute later", async () => {
+  store("1");
+  turns = 2;
+  await lost.look();
+  store("late");
+  stored.delete("late");
+  clock.advance(59_999);
+  await lost.look();
+  expect(remade).toEqual([]);
+  clock.advance(1);
+  await lost.look();
+  expect(remade).toMatchObject([{ runId: "late" }]);
+  clock.advance(60_000);
+  await lost.look();
+  expect(asked).toBe(2);
+});
+
 test("what became cheaper after a promise that could not be written is made again for what was stored", async () => {
   store("1", { told: 20 });
   stored.clear();
