@@ -22,6 +22,7 @@ beforeAll(async () => {
       oidc: [
         { id: "corp", issuer: corp.issuer, client_id, name: "Corp" },
         { id: "other", issuer: other.issuer, client_id },
+        { id: "claimed", issuer: corp.issuer, client_id, account_claim: "account" },
       ],
       operators: {
         oidc: { issuer: corp.issuer, client_id, groups: { readers: "reader", helpers: "support", owners: "owner" } },
@@ -44,6 +45,7 @@ test("all providers are listed, customers' first, and each has pages of its own"
   expect(providers.map(({ id, name, forOperators }) => [id, name, forOperators])).toEqual([
     ["corp", "Corp", false],
     ["other", new URL(other.issuer).host, false],
+    ["claimed", new URL(corp.issuer).host, false],
     ["operators", new URL(corp.issuer).host, true],
   ]);
   const redirectUrl = "http://127.0.0.1/sign-in/none/callback";
@@ -82,7 +84,7 @@ test("an operator has the highest role of its groups, and loses what it opened w
   const options = { provider: "operators" };
   const owner = await corp.signIn(sessions(), bea, options);
   expect(owner.session).toMatchObject({ role: Role.OWNER, operatorName: "root <bea@example.com>", accountId: "" });
-  const reader = await corp.signIn(sessions(), { ...bea, groups: "readers" }, options);
+  const reader = await corp.signIn(sessions(), { ...bea, sub: "rae", name: "Rae", groups: "readers" }, options);
   expect(reader.session?.role).toBe(Role.READER);
   const helper = await corp.signIn(sessions(), { ...bea, sub: "cleo", groups: ["helpers"] }, options);
   expect(helper.session?.role).toBe(Role.READER);
@@ -94,17 +96,36 @@ test("an operator has the highest role of its groups, and loses what it opened w
   expect(await outcomeOf(create("a", owner.token))).toBe("done");
   expect(await outcomeOf(create("b", reader.token))).toBe("PERMISSION_DENIED");
   const { auditEvents } = await createClient(AuditService, service.transport).listAuditEvents({}, as(reader.token));
-  const made = auditEvents.find(({ method }) => method.endsWith("/CreateAccount"));
-  expect(made).toMatchObject({ operator: "root <bea@example.com>", personId: owner.session?.personId });
+  const made = auditEvents.filter(({ method }) => method.endsWith("/CreateAccount"));
+  expect(made.at(-1)).toMatchObject({ operator: "root <bea@example.com>", personId: owner.session?.personId });
 
   const { account } = await accounts.createAccount({}, as(owner.token));
   const { keyId } = await sessions().createSessionKey({ accountId: account?.id ?? "" }, as(owner.token));
   const gone = corp.signIn(sessions(), { ...bea, groups: ["others", "toString"] }, options);
   expect(await outcomeOf(gone)).toBe("PERMISSION_DENIED");
-  for (const { token } of [owner, reader]) {
-    expect(await outcomeOf(operators.listOperators({}, as(token)))).toBe("UNAUTHENTICATED");
-  }
+  expect(await outcomeOf(operators.listOperators({}, as(owner.token)))).toBe("UNAUTHENTICATED");
   const { key } = await createClient(AccountsService, service.operator).getKey({ keyId });
   expect(key?.revokedAt).toBeDefined();
   expect(await outcomeOf(corp.signIn(sessions(), { ...bea, groups: undefined }, options))).toBe("PERMISSION_DENIED");
+});
+
+test("an operator whose groups became lower keeps no session of the higher role", async () => {
+  const bob = { sub: "bob", name: "Bob", email: "bob@example.com", groups: ["owners"] };
+  const options = { provider: "operators" };
+  const owner = await corp.signIn(sessions(), bob, options);
+  const reader = await corp.signIn(sessions(), { ...bob, groups: ["readers"] }, options);
+  const outcome = (token: string) =>
+    outcomeOf(sessions().getSession({}, { headers: { authorization: `Bearer ${token}` } }));
+  expect([await outcome(owner.token), await outcome(reader.token)]).toEqual(["UNAUTHENTICATED", "done"]);
+  await corp.signIn(sessions(), bob, options);
+  expect(await outcome(reader.token)).toBe("done");
+});
+
+test("who is turned away as an operator comes in as a new customer", async () => {
+  const accounts = createClient(AccountsService, service.operator);
+  const { account } = await accounts.createAccount({});
+  const eve = { sub: "eve", name: "Eve", email: "eve@example.com", account: account?.id };
+  expect(await outcomeOf(corp.signIn(sessions(), eve, { provider: "operators" }))).toBe("PERMISSION_DENIED");
+  const { session } = await corp.signIn(sessions(), eve, { provider: "claimed" });
+  expect(session).toMatchObject({ accountId: account?.id, memberRole: MemberRole.OWNER });
 });

@@ -57,6 +57,7 @@ export class AuditTrail {
       personId: null,
       accountId: null,
       ...event,
+      operator: cut(event.operator),
       target: cut(event.target),
       address: cut(event.address),
       before: before === undefined ? null : toText(before),
@@ -70,7 +71,7 @@ export class AuditTrail {
     const bounds = [
       ...(from === undefined ? [] : [{ at: { $gte: from } }]),
       ...(to === undefined ? [] : [{ at: { $lt: to } }]),
-      ...Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: value }])),
+      ...Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: cut(value) }])),
       ...(behind === undefined
         ? []
         : [{ $or: [{ at: { $lt: behind.at } }, { at: behind.at, id: { $lt: behind.id } }] }]),

@@ -68,7 +68,7 @@ export class SignUp {
 
   /** Throws PERMISSION_DENIED for a person without an account where sign-up is closed. */
   async enter(arrival: Arrival): Promise<Entrance> {
-    const known = await this.#find(arrival);
+    const known = await this.find(arrival);
     if (known !== undefined) {
       return this.#return(known, arrival);
     }
@@ -77,14 +77,14 @@ export class SignUp {
       return await (accountId === undefined ? this.#admit(undefined, arrival) : this.#join(accountId, arrival));
     } catch (error) {
       // The person signed in twice at once: the database lets only one of them make the identity.
-      return this.#return(await readCollided(error, () => this.#find(arrival)), arrival);
+      return this.#return(await readCollided(error, () => this.find(arrival)), arrival);
     }
   }
 
   /** The person of an identity, who needs no account. */
   async identify(arrival: Arrival): Promise<string> {
     const { storage, random } = this.#dependencies;
-    const known = await this.#find(arrival);
+    const known = await this.find(arrival);
     if (known !== undefined) {
       await inTransaction(storage, (em) => em.nativeUpdate(Person, { id: known }, toAddress(arrival)));
       return known;
@@ -94,8 +94,21 @@ export class SignUp {
       await inTransaction(storage, (em) => this.#add(em, personId, arrival));
       return personId;
     } catch (error) {
-      return readCollided(error, () => this.#find(arrival));
+      return readCollided(error, () => this.find(arrival));
     }
+  }
+
+  /**
+   * The person of an identity. Undefined: nobody has signed in by it. Throws UNAUTHENTICATED for a new passkey that has the id of another: whoever made it
+   * does not hold the other one.
+   */
+  async find({ issuer, subject, credential }: Arrival): Promise<string | undefined> {
+    const em = this.#dependencies.storage.orm.em.fork();
+    const found = await em.findOne(Identity, { issuer, subject });
+    if (found !== null && credential !== undefined) {
+      throw failure(Reason.UNAUTHENTICATED, "The passkey is known here already. Sign in with it.");
+    }
+    return found?.personId;
   }
 
   /** Somebody who was here before. */
@@ -148,7 +161,7 @@ export class SignUp {
         if (place !== undefined) {
           return { personId, accountId: place.accountId };
         }
-        if (tries === mostTries || (isNew && (await this.#find(arrival)) !== undefined)) {
+        if (tries === mostTries || (isNew && (await this.find(arrival)) !== undefined)) {
           throw error;
         }
         await pauseBeforeRetry(tries);
@@ -177,16 +190,6 @@ export class SignUp {
       return claimed;
     }
     return madeBy === undefined ? undefined : (await em.findOne(Account, { requestId: madeBy }))?.id;
-  }
-
-  /** Throws UNAUTHENTICATED for a new passkey that has the id of another: whoever made it does not hold the other one. */
-  async #find({ issuer, subject, credential }: Arrival): Promise<string | undefined> {
-    const em = this.#dependencies.storage.orm.em.fork();
-    const found = await em.findOne(Identity, { issuer, subject });
-    if (found !== null && credential !== undefined) {
-      throw failure(Reason.UNAUTHENTICATED, "The passkey is known here already. Sign in with it.");
-    }
-    return found?.personId;
   }
 
   async #add(em: SqlEntityManager, personId: string, arrival: Arrival): Promise<void> {

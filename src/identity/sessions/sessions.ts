@@ -6,6 +6,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ConsoleSession, SignInLink } from "#src/storage/entities/operators/console-session.ts";
+import { operatorRoles } from "#src/storage/entities/operators/operator.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { DigestFilter, type StoredDigest } from "../digests/digest-filter.ts";
@@ -104,9 +105,9 @@ export class Sessions {
     return opened;
   }
 
-  /** Opens a session. */
-  create(owner: Owner): Promise<NewSession> {
-    return inTransaction(this.#parts.storage, (em) => this.#open(em, owner));
+  /** Opens a session. `endsAt`: before the usual time. */
+  create(owner: Owner, endsAt?: Date): Promise<NewSession> {
+    return inTransaction(this.#parts.storage, (em) => this.#open(em, owner, endsAt));
   }
 
   /** The session of a token or a cookie. Undefined: it has ended. */
@@ -166,9 +167,10 @@ export class Sessions {
     return inTransaction(this.#parts.storage, (em) => endWithin(em, which));
   }
 
-  /** Ends the operator's sessions of a person. Returns those that ended. */
-  endOperator(personId: string): Promise<ConsoleSession[]> {
-    return inTransaction(this.#parts.storage, (em) => endWithin(em, { personId, role: { $ne: null } }));
+  /** Ends the operator's sessions of a person that have more than a role, which is null for none. Returns those that ended. */
+  endOperator(personId: string, role: (typeof operatorRoles)[number] | null): Promise<ConsoleSession[]> {
+    const higher = operatorRoles.slice(role === null ? 0 : operatorRoles.indexOf(role) + 1);
+    return inTransaction(this.#parts.storage, (em) => endWithin(em, { personId, role: { $in: higher } }));
   }
 
   #findLink(em: SqlEntityManager, digest: Buffer): Promise<SignInLink | null> {
@@ -192,7 +194,7 @@ export class Sessions {
     return found.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, digestPage);
   }
 
-  async #open(em: SqlEntityManager, owner: Owner): Promise<NewSession> {
+  async #open(em: SqlEntityManager, owner: Owner, endsAt?: Date): Promise<NewSession> {
     const { random } = this.#parts;
     const now = this.#now();
     await em.nativeDelete(ConsoleSession, { expiresAt: { $lte: now } });
@@ -212,7 +214,7 @@ export class Sessions {
       createdAt: now,
       keyIds: [],
       ...owner,
-      expiresAt: new Date(now.getTime() + sessionMs),
+      expiresAt: endsAt ?? new Date(now.getTime() + sessionMs),
     });
     em.persist(session);
     this.filter.add(session.digest);

@@ -95,7 +95,8 @@ export function createSessionMethods(deps: Dependencies, { describe, opened, ope
       if (!places.some((place) => place.accountId === accountId)) {
         throw failure(Reason.ACCOUNT_NOT_FOUND, "You have no place in such an account.");
       }
-      const next = await sessions.create({ role: null, operatorId: null, accountId, keyId: null, personId });
+      const owner = { role: null, operatorId: null, accountId, keyId: null, personId };
+      const next = await sessions.create(owner, session.expiresAt); // nobody stays by switching
       await finish(await sessions.end({ id: session.id }));
       return opened(next);
     },

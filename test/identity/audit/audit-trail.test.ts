@@ -194,9 +194,10 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("texts beyond what a row takes are cut, and the change is noted all the same", async () => {
     const { trail } = await start();
-    await trail.add({ ...event("x".repeat(1000)), after: { name: "y".repeat(100_000), nul: "\u0000" } });
-    const [row] = await trail.list({ from: undefined }, { after: undefined, limit: 9 });
-    expect(row?.target.length).toBe(255);
+    const operator = `${"a".repeat(200)} <${"b".repeat(200)}@example.com>`;
+    await trail.add({ ...event("x".repeat(1000)), operator, after: { name: "y".repeat(100_000), nul: "\u0000" } });
+    const [row] = await trail.list({ from: undefined, operator }, { after: undefined, limit: 9 });
+    expect([row?.target.length, row?.operator.length]).toEqual([255, 255]);
     expect(JSON.parse(row?.after ?? "")).toEqual({ left_out: expect.stringMatching(/^\d+ characters$/) });
   });
 });

@@ -27,7 +27,7 @@ describe.each(dialects)("%s", (dialect) => {
       [other, VIEWER],
     ]);
     const next = await owner.sessions.switchAccount({ accountId: other }, owner.credential);
-    expect(next.session).toMatchObject({ accountId: other, memberRole: VIEWER });
+    expect(next.session).toMatchObject({ accountId: other, memberRole: VIEWER, expiresAt: session?.expiresAt });
     expect(await outcomeOf(owner.people.getPerson({}, owner.credential))).toBe("UNAUTHENTICATED");
     const there = cast.calls(next.token);
     expect(await outcomeOf(there.accounts.createKey({}, there.credential))).toBe("PERMISSION_DENIED");

@@ -88,7 +88,7 @@ export function composeSessions(foundation: Foundation, parts: Dependencies): Se
     findPersonName: async (id) => toOperatorName(await persons.get(id)),
     oidc: composeSignIns(foundation, {
       signUp,
-      endOperator: async (personId) => finish(await sessions.endOperator(personId)),
+      endOperator: async (personId, role) => finish(await sessions.endOperator(personId, role)),
     }),
     passkeys: parts.passkeySignIn,
     mailSignIn: parts.mailSignIn,

@@ -22,9 +22,9 @@ const longestEmail = 254;
 
 /** Dependencies. */
 interface Dependencies {
-  readonly signUp: Pick<SignUp, "enter" | "identify">;
-  /** Ends the operator's sessions of a person. */
-  readonly endOperator: (personId: string) => Promise<void>;
+  readonly signUp: Pick<SignUp, "enter" | "identify" | "find">;
+  /** Ends the operator's sessions of a person that have more than a role, which is null for none. */
+  readonly endOperator: (personId: string, role: (typeof operatorRoles)[number] | null) => Promise<void>;
 }
 
 /** Sign-in by the configured identity providers. */
@@ -35,12 +35,15 @@ export function composeSignIns(foundation: Foundation, { signUp, endOperator }: 
     const { personId, accountId } = await signUp.enter(arrival);
     return { role: null, operatorId: null, accountId, keyId: null, personId };
   };
-  const enterOperator = async (arrival: Arrival, role: Owner["role"]): Promise<Owner> => {
-    const personId = await signUp.identify(arrival);
+  const enterOperator = async (arrival: Arrival, role: (typeof operatorRoles)[number] | null): Promise<Owner> => {
+    const known = await signUp.find(arrival);
+    if (known !== undefined) {
+      await endOperator(known, role); // what another group opened ends with it
+    }
     if (role === null) {
-      await endOperator(personId); // the group is gone: what it opened ends
       throw failure(Reason.PERMISSION_DENIED, "You are in no group of this service's operators.");
     }
+    const personId = await signUp.identify(arrival);
     return { role, operatorId: null, accountId: null, keyId: null, personId };
   };
   const all = toProviders(config.sign_in).map(

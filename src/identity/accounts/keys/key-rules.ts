@@ -86,15 +86,21 @@ export function unexpired(now: Date) {
   return { $or: [{ limits: { expiresAt: null } }, { limits: { expiresAt: { $gt: now } } }] };
 }
 
-/** Throws KEY_LIMIT_REACHED when a locked account has as many live keys as it may have. */
+/** Condition for a live key: neither revoked nor expired at the time of a parameter. */
+const isLive = (key: string): string =>
+  `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > ?)`;
+
+/**
+ * Throws KEY_LIMIT_REACHED when a locked account has as many live keys as it may have. A replaced key does not count
+ * while it runs out beside a live successor.
+ */
 export async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
-  // A replaced key does not count while it runs out.
-  const live = await em.count(ApiKey, {
-    accountId: id,
-    revokedAt: null,
-    rotatedTo: null,
-    ...unexpired(now),
-  });
+  const [found] = await em.execute<{ live: string | number }[]>(
+    `select count(*) as live from api_key one where account_id = ? and ${isLive("one")}
+     and not exists (select 1 from api_key successor where successor.id = one.rotated_to and ${isLive("successor")})`,
+    [id, now, now],
+  );
+  const live = Number(found?.live);
   if (live >= maxKeys) {
     throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${maxKeys} live keys.`, {
       bound: { case: "keys", value: { limit: maxKeys, actual: live } },

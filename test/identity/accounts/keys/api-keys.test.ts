@@ -110,6 +110,18 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await keys.rotate(third.id, hour)).key.rotatedFrom).toBe(third.id);
   });
 
+  test.each([
+    { end: "revoked", of: (id: string) => keys.revoke(id) },
+    { end: "expires", of: (id: string) => keys.update(id, { expiresAt: new Date(clock.now()) }) },
+  ])("a rotated key counts once its successor is $end", async ({ of }) => {
+    const accountId = await account(1);
+    const { key: old } = await keys.create(accountId, "");
+    await of((await keys.rotate(old.id, hour)).key.id);
+    expect(await reasonOf(keys.create(accountId, ""))).toBe(Reason.KEY_LIMIT_REACHED);
+    clock.advance(hour);
+    expect(await reasonOf(keys.create(accountId, ""))).toBeUndefined();
+  });
+
   test("of many rotations of a key one succeeds", async () => {
     const { key } = await keys.create(await account(), "");
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => reasonOf(keys.rotate(key.id, hour))));
