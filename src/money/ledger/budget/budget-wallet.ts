@@ -164,6 +164,14 @@ export class BudgetWallet {
     this.#uncommittedCost += cost;
   }
 
+  /**
+   * Takes the cost of a charge out that counts in a slice that was lost: what was leased since then covers its hold, too. The store
+   * is told the smaller size with the next one.
+   */
+  spendElsewhere(cost: PicoUsd): void {
+    this.lower(this.#available - cost);
+  }
+
   /** The store has a charge, or the charge was void. The cost of a void charge comes back when the slice is closed. */
   concluded(cost: PicoUsd): void {
     if (cost === 0) {

@@ -90,6 +90,8 @@ export class Settlement implements HoldKeeper {
     const paid = wallet.wallet.charge(request.model, tokens, rates);
     if (budget?.sliceId === budgetSliceId) {
       budget?.spend(paid.cost);
+    } else {
+      budget?.spendElsewhere(paid.cost);
     }
     if (paid.shortfall > 0) {
       this.#parts.logger.error(

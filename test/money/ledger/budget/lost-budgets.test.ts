@@ -68,6 +68,28 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 
+  test("what was leased anew for a request whose lease was lost is spent by it alone", async () => {
+    const clock = new ManualClock(Date.now());
+    const url = await newDatabase(dialect);
+    const metering = await openMetering({ clock, url });
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const hold = (tokens: number) =>
+      clock.until(metering.ledger.hold(request(account, output(tokens), { budget }), never));
+    const first = await hold(600);
+    await loseSlices(metering, url, clock, budget);
+    await clock.pass(6000);
+    const second = await hold(400);
+    await clock.until(first.settle(output(600), "completed"));
+    await expect(hold(64)).rejects.toThrow(/budget/i);
+    await clock.until(second.settle(output(400), "completed"));
+    await clock.pass(6000);
+    await expect(hold(64)).rejects.toThrow(/budget/i);
+    expect(await spent(metering, budget)).toBe(1000 * out);
+    await prove(metering, clock);
+    await clock.until(metering.close());
+  }, 60_000);
+
   test("a charge whose lease was lost counts in its budget once, and what is left is leased anew", async () => {
     const clock = new ManualClock(Date.now());
     const url = await newDatabase(dialect);
