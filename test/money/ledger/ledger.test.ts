@@ -130,6 +130,22 @@ describe.each(dialects)("%s", (dialect) => {
     });
   });
 
+  test.each(["", "an-id-of-the-callers-own"])(
+    "of an id that waits twice for money one runs, whenever the other gets its turn: %j",
+    async (own) => {
+      const account = await metering.account({ free: 100 * out });
+      const tokens = { inputTokens: 0, outputTokens: 100 };
+      const holdsAll = await clock.until(metering.ledger.hold(request(account, tokens), never));
+      const wanted = request(account, { ...tokens, outputTokens: 20 }, own === "" ? {} : { requestId: own });
+      const [first, second] = [metering.ledger.hold(wanted, never), reasonOf(metering.ledger.hold(wanted, never))];
+      await clock.pass(100);
+      await clock.until(holdsAll.settle({ inputTokens: 0, outputTokens: 40 }, "completed"));
+      await clock.until((await clock.until(first)).settle({ inputTokens: 0, outputTokens: 20 }, "completed"));
+      expect(await clock.until(second)).toBe(Reason.DUPLICATE_REQUEST);
+      expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
+    },
+  );
+
   test("an id counts within its account: others may use it, at the same time and later", async () => {
     const [first, second] = [await metering.account({ free: usd }), await metering.account({ free: usd })];
     const tokens = { inputTokens: 10, outputTokens: 10 };

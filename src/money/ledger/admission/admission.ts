@@ -89,10 +89,15 @@ export class Admission {
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
     const { store, wallets, requests } = this.#parts;
     const { accountId, requestId } = request;
-    if (!requests.isNew(request) && (await store.isCharged(accountId, requestId))) {
-      throw duplicate(request);
-    }
+    const mustBeUncharged = async () => {
+      if (!requests.isNew(request) && (await store.isCharged(accountId, requestId))) {
+        throw duplicate(request);
+      }
+    };
+    requests.mustBeNone(request);
+    await mustBeUncharged();
     const cached = await wallets.open(accountId);
+    let hasWaited = !cached.queue.isOpen(request.budget?.id);
     const ticket = cached.queue.enter(patienceMs, signal, request.budget?.id);
     let lateLooks = 0;
     try {
@@ -100,6 +105,7 @@ export class Admission {
       let count = request.countInput;
       for (;;) {
         const inTime = await ticket.turn();
+        await (hasWaited && mustBeUncharged()); // the same id may have run meanwhile
         await cached.payDebt();
         let funded = await this.#fundAll(cached, request, wanted);
         if (!isFunded(cached, funded, wanted) && count !== undefined) {
@@ -117,6 +123,7 @@ export class Admission {
         if (admitted !== undefined) {
           return this.#grant(cached, request, { rates, admitted, budget: budget?.wallet });
         }
+        hasWaited = true;
         ticket.wait(budget !== undefined && !fitsBudget(budget.wallet, rates, wanted));
       }
     } finally {
