@@ -10,8 +10,10 @@ import { render } from "preact";
 import { App } from "./app/app.tsx";
 import { startRouter } from "./app/router.ts";
 import { loadSession } from "./app/session.ts";
+import { followSession } from "./app/tabs/follow-session.ts";
 
 startRouter();
+followSession();
 const root = document.getElementById("root");
 if (root !== null) {
   render(<App />, root);

@@ -2,8 +2,8 @@ import { computed, signal } from "@preact/signals";
 import { siteName } from "../contract/site.ts";
 import { makePasskey, type Offer, usePasskey } from "../parts/people/passkeys.ts";
 import { reach, reachAtLast } from "./connection.ts";
-import { takeNextPage } from "./next-page.ts";
 import { address, navigate, path } from "./router.ts";
+import { takeNextPage } from "./tabs/next-page.ts";
 
 /** Who is signed in, from `GET /session`. */
 export interface Session {
@@ -70,11 +70,20 @@ export const firstAfterSignIn = "/overview";
 
 /** Asks who is signed in until the server answers. Until then nobody is taken for signed out. */
 export async function loadSession(): Promise<void> {
-  const response = await reachAtLast("/session", () => session.peek() === undefined);
-  if (response !== undefined) {
-    session.value = response.ok ? ((await response.json()) as Session) : null;
+  const now = await askWho(() => session.peek() === undefined);
+  if (now !== undefined) {
+    session.value = now;
     goOn();
   }
+}
+
+/** Who is signed in by the server's word, for which it waits. Undefined: that is not wanted any more. */
+export async function askWho(isWanted: () => boolean): Promise<Session | null | undefined> {
+  const response = await reachAtLast("/session", isWanted);
+  if (response === undefined) {
+    return undefined;
+  }
+  return response.ok ? ((await response.json()) as Session) : null;
 }
 
 /** Goes to the page for whose sake somebody signed in elsewhere. Whoever has gone to another one since stays there. */
@@ -133,7 +142,7 @@ export async function switchAccount(accountId: string): Promise<void> {
   session.value = await post<Session>("/session/account", { accountId });
 }
 
-/** Creates a key that ends with the session: of a member's own account, for operators of the account that is named. */
+/** Creates a key of an account that ends with the session. Members name their own. */
 export async function makeSessionKey(accountId: string): Promise<string> {
   return (await post<{ readonly key: string }>("/session/key", { accountId })).key;
 }

@@ -4,6 +4,7 @@ import { connectionLost, connectionWorks } from "../app/connection.ts";
 import { sessionEnded } from "../app/session.ts";
 import { noteAge } from "./age.ts";
 import { isLost } from "./failure.ts";
+import { nameOwnAccount } from "./own-account.ts";
 
 /** Tells the page from every call's result whether the server is reachable and whether the session has ended. */
 const watch: Interceptor = (next) => async (request) => {
@@ -30,5 +31,5 @@ const watch: Interceptor = (next) => async (request) => {
 export const transport = createConnectTransport({
   baseUrl: "/",
   useBinaryFormat: true,
-  interceptors: [watch],
+  interceptors: [watch, nameOwnAccount],
 });

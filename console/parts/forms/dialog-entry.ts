@@ -42,6 +42,11 @@ export function openDialog(dialog: OpenDialog): () => void {
   };
 }
 
+/** Whether something is shown that never is again. */
+export function isShownOnce(): boolean {
+  return open.some(({ isKept }) => isKept());
+}
+
 /** Closes all dialogs, since the reader goes elsewhere. Their entry is whose page comes next. */
 export function closeDialogs(): void {
   const closed = open;

@@ -74,7 +74,7 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
         throw answer.error;
     }
     const own = answer.session.personId === "" ? "" : answer.session.accountId;
-    const accountId = own || (await readText(request, "accountId")) || facts.demoAccountId;
+    const accountId = (await readText(request, "accountId")) || own || facts.demoAccountId;
     if (accountId === "") {
       return sendError(response, 404, "There is no demo account: choose the account that pays.");
     }

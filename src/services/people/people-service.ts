@@ -106,8 +106,8 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
       return {};
     },
 
-    async leaveAccount(_, context) {
-      await remove(context, toAccountId(context, ""), toPersonId(context));
+    async leaveAccount({ accountId }, context) {
+      await remove(context, toAccountId(context, accountId), toPersonId(context));
       return {};
     },
 

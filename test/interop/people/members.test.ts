@@ -71,7 +71,9 @@ describe.each(dialects)("%s", (dialect) => {
     const { accountId, owner } = await cast.own();
     expect(await outcomeOf(owner.people.leaveAccount({}, owner.credential))).toBe("LAST_OWNER");
     const viewer = await cast.signIn({ [accountId]: VIEWER, [other]: DEVELOPER });
-    await viewer.people.leaveAccount({}, viewer.credential);
+    const elsewhere = viewer.people.leaveAccount({ accountId: other }, viewer.credential);
+    expect(await outcomeOf(elsewhere)).toBe("PERMISSION_DENIED");
+    await viewer.people.leaveAccount({ accountId }, viewer.credential);
     expect(await outcomeOf(viewer.people.listAccounts({}, viewer.credential))).toBe("UNAUTHENTICATED");
     const { members } = await owner.people.listMembers({}, owner.credential);
     expect(members.map(({ personId }) => personId)).toEqual([owner.personId]);

@@ -29,8 +29,8 @@ export function usePayer(): Payer {
       }
       return typed.trim();
     }
-    const payer = accountId.trim();
-    if (!isMember.value && payer === "") {
+    const payer = isMember.value ? (session.value?.accountId ?? "") : accountId.trim();
+    if (payer === "") {
       throw new Error("Choose the account that pays.");
     }
     const key = made.current.get(payer) ?? (await makeSessionKey(payer));

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { keepNextPage } from "../../../app/next-page.ts";
 import { askForMail } from "../../../app/session.ts";
+import { keepNextPage } from "../../../app/tabs/next-page.ts";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Field } from "../../../parts/forms/field.tsx";
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { keepNextPage, takeNextPage } from "../../../app/next-page.ts";
 import { navigate, query } from "../../../app/router.ts";
 import { farewell, firstAfterSignIn, session, signIn } from "../../../app/session.ts";
 import { Mark } from "../../../app/shell/mark.tsx";
+import { keepNextPage, takeNextPage } from "../../../app/tabs/next-page.ts";
 import { siteLinks, siteName } from "../../../contract/site.ts";
 import { ActionForm } from "../../../parts/forms/action-form.tsx";
 import { Field } from "../../../parts/forms/field.tsx";

@@ -304,6 +304,13 @@ export declare const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse
  * @generated from message tollgate.people.v1.LeaveAccountRequest
  */
 export declare type LeaveAccountRequest = Message<"tollgate.people.v1.LeaveAccountRequest"> & {
+  /**
+   * Account.id of that account, so that nobody leaves one that was opened meanwhile. Empty: whichever is open. Another
+   * one: PERMISSION_DENIED.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
 };
 
 /**

@@ -64,7 +64,7 @@ export function visibleAccount(context: Pick<HandlerContext, "values">, accountI
     return accountId;
   }
   if (accountId !== "" && accountId !== principal.accountId) {
-    throw failure(Reason.PERMISSION_DENIED, "A key sees its own account alone.");
+    throw failure(Reason.PERMISSION_DENIED, "A key or a session sees its own account alone.");
   }
   return principal.accountId;
 }
