@@ -134,13 +134,18 @@ describe.each(dialects)("%s", (dialect) => {
     "of an id that waits twice for money one runs, whenever the other gets its turn: %j",
     async (own) => {
       const account = await metering.account({ free: 100 * out });
-      const tokens = { inputTokens: 0, outputTokens: 100 };
-      const holdsAll = await clock.until(metering.ledger.hold(request(account, tokens), never));
-      const wanted = request(account, { ...tokens, outputTokens: 20 }, own === "" ? {} : { requestId: own });
+      const of = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
+      const [some, rest] = [
+        await clock.until(metering.ledger.hold(request(account, of(60)), never)),
+        await clock.until(metering.ledger.hold(request(account, of(40)), never)),
+      ];
+      const wanted = request(account, of(20), own === "" ? {} : { requestId: own });
       const [first, second] = [metering.ledger.hold(wanted, never), reasonOf(metering.ledger.hold(wanted, never))];
       await clock.pass(100);
-      await clock.until(holdsAll.settle({ inputTokens: 0, outputTokens: 40 }, "completed"));
-      await clock.until((await clock.until(first)).settle({ inputTokens: 0, outputTokens: 20 }, "completed"));
+      await clock.until(some.settle(of(40), "completed"));
+      await clock.until((await clock.until(first)).settle(of(20), "completed"));
+      await clock.pass(500);
+      await clock.until(rest.settle(of(10), "completed"));
       expect(await clock.until(second)).toBe(Reason.DUPLICATE_REQUEST);
       expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
     },
