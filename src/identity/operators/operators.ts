@@ -50,9 +50,16 @@ export class Operators {
     return operator;
   }
 
-  /** Throws OPERATOR_NAME_TAKEN, and INVALID_ARGUMENT when there are too many. */
-  create(name: string, role: Operator["role"]): Promise<NewOperator> {
+  /**
+   * `by`: the operator who does it; empty: the configured one. Throws OPERATOR_NAME_TAKEN, INVALID_ARGUMENT when there are too many,
+   * and PERMISSION_DENIED when who does it was revoked meanwhile.
+   */
+  create(name: string, role: Operator["role"], by = ""): Promise<NewOperator> {
     return inTransaction(this.#storage, async (em) => {
+      const maker = by === "" ? undefined : await em.findOne(Operator, by, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (maker !== undefined && maker?.revokedAt !== null) {
+        throw failure(Reason.PERMISSION_DENIED, "The operator who does it was revoked.");
+      }
       // Two operators with one name must not be made at once. SQLite has a single writer anyway.
       if (this.#storage.dialect === "postgresql") {
         await em.execute("select pg_advisory_xact_lock(hashtext('tollgate operators'))");

@@ -14,6 +14,7 @@ import { Person } from "#src/storage/entities/people/person.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { lockAccount } from "../accounts/keys/key-rules.ts";
+import { requireMemberRole } from "../accounts/member-role.ts";
 
 /** How long an invitation can be used, in milliseconds. */
 const invitationMs = 7 * 86_400_000;
@@ -53,13 +54,18 @@ export class Invitations {
     this.#dependencies = dependencies;
   }
 
-  /** Throws ACCOUNT_NOT_FOUND, and INVALID_ARGUMENT when the account has too many open ones. */
+  /**
+   * Throws ACCOUNT_NOT_FOUND, PERMISSION_DENIED when who invites is no owner any more, and INVALID_ARGUMENT when the account has
+   * too many open ones.
+   */
   async create(facts: NewInvitation): Promise<{ readonly invitation: Invitation; readonly token: string }> {
     const { storage, random } = this.#dependencies;
     const token = newCheckedSecret(prefix, random);
     const now = this.#now();
     const invitation = await inTransaction(storage, async (em) => {
-      await lockAccount(em, facts.accountId);
+      const { accountId, invitedBy } = facts;
+      await lockAccount(em, accountId);
+      await (invitedBy && requireMemberRole(em, { accountId, personId: invitedBy }, "owner"));
       if ((await em.count(Invitation, this.#open(facts.accountId))) >= mostOpen) {
         throw invalid("account_id", `The account has ${mostOpen} open invitations: revoke some first.`);
       }

@@ -10,6 +10,7 @@ import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { ApiKeys } from "../accounts/keys/api-keys.ts";
 import { lockAccount } from "../accounts/keys/key-rules.ts";
+import { requireMemberRole } from "../accounts/member-role.ts";
 
 /** A member, with what its person is called. */
 export interface NamedMember extends Member {
@@ -48,11 +49,13 @@ export class Members {
 
   /**
    * Gives a member a role. A new viewer's management keys are revoked, which act as developers, and the open invitations
-   * of a former owner. Throws ACCOUNT_NOT_FOUND, MEMBER_NOT_FOUND, LAST_OWNER.
+   * of a former owner. `by`: the owner who does it; undefined: an operator. Throws ACCOUNT_NOT_FOUND, MEMBER_NOT_FOUND, LAST_OWNER,
+   * and PERMISSION_DENIED when who does it is no owner any more.
    */
-  async setRole(accountId: string, personId: string, role: MemberRole): Promise<NamedMember> {
+  async setRole(accountId: string, personId: string, role: MemberRole, by?: string): Promise<NamedMember> {
     await inTransaction(this.#storage, async (em) => {
       await lockAccount(em, accountId);
+      await (by && requireMemberRole(em, { accountId, personId: by }, "owner"));
       const member = await findMember(em, accountId, personId);
       if (member.role === "owner" && role !== "owner") {
         await requireAnotherOwner(em, member);

@@ -26,7 +26,7 @@ export function createOperatorsService(deps: Dependencies): ServiceImpl<typeof O
   const { operators, changed, endSessions } = deps;
   return {
     async createOperator({ name, role }, context) {
-      readTokenHolder(context);
+      const { id: by } = readTokenHolder(context);
       const named = readRole(role);
       if (named === undefined) {
         throw invalid("role", "role must be one that operators have.");
@@ -37,7 +37,7 @@ export function createOperatorsService(deps: Dependencies): ServiceImpl<typeof O
       if (name.toLowerCase() === rootName) {
         throw invalid("name", `${rootName} is the operator of the configured token: take another name.`);
       }
-      const { operator, token } = await operators.create(name, named);
+      const { operator, token } = await operators.create(name, named, by);
       changed();
       return { operator: operatorMessage(operator), token };
     },

@@ -96,7 +96,7 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
       const id = toAccountId(context, accountId);
       const wanted = requireRole(role);
       noteBefore(context, MemberSchema, memberMessage(await members.get(id, requirePerson(personId))));
-      const member = await members.setRole(id, personId, wanted);
+      const member = await members.setRole(id, personId, wanted, readPerson(context));
       deps.accountChanged(id);
       return { member: memberMessage(member) };
     },
@@ -113,12 +113,11 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
 
     async createInvitation({ accountId, role, email }, context) {
       const id = toAccountId(context, accountId);
-      const principal = readPrincipal(context);
       const { invitation, token } = await invitations.create({
         accountId: id,
         role: requireRole(role),
         email: email || null,
-        invitedBy: principal.kind === "caller" ? (principal.personId ?? null) : null,
+        invitedBy: readPerson(context) ?? null,
       });
       const { email: to } = invitation;
       if (to !== null && to !== undefined) {
@@ -228,4 +227,10 @@ function unknownPasskey(): never {
 
 function unknownInvitation(): never {
   throw failure(Reason.INVITATION_NOT_FOUND, "There is no such invitation, or it was used.");
+}
+
+/** The person who calls. Undefined: an operator. */
+function readPerson(context: Pick<HandlerContext, "values">): string | undefined {
+  const principal = readPrincipal(context);
+  return principal.kind === "caller" ? principal.personId : undefined;
 }

@@ -48,6 +48,15 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await operators.create("Ada", "reader")).operator.role).toBe("reader");
   });
 
+  test("a revoked operator makes no other, however the call was admitted", async () => {
+    const { operators } = await start();
+    const { operator } = await operators.create("Ada", "owner");
+    await operators.create("Bea", "owner", operator.id);
+    await operators.revoke(operator.id);
+    const refused = await operators.create("Cleo", "owner", operator.id).catch((error: unknown) => error);
+    expect(reasonOf(refused)).toBe(Reason.PERMISSION_DENIED);
+  });
+
   test("an unknown operator cannot be revoked", async () => {
     const { operators } = await start();
     const refused = await operators.revoke(systemRandom.uuid()).catch((error: unknown) => error);

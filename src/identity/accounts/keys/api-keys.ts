@@ -9,6 +9,7 @@ import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { StoredDigest } from "../../digests/digest-filter.ts";
+import { requireMemberRole } from "../member-role.ts";
 import { requireBudget, settlePeriod } from "./key-limits.ts";
 import { countByPepper, digestPage, digestsOf, keysByUse } from "./key-lists.ts";
 import { findKey, lockAccount, moveEnd, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
@@ -95,14 +96,15 @@ export class ApiKeys {
 
   /**
    * Makes a key. The request's id may be empty. Throws ACCOUNT_NOT_FOUND, KEY_ALREADY_MADE when the request was sent
-   * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
-   * without a budget.
+   * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, PERMISSION_DENIED for a key that
+   * manages others when its maker is no developer any more, and INVALID_ARGUMENT for a period without a budget.
    */
   async create(accountId: string, name: string, limits: LimitValues = {}, more: NewKeyFacts = {}): Promise<NewKey> {
     const { manages = false, personId = null, limitsOf = null, requestId = "", endsUntold = false } = more;
     requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
+      await (manages && personId !== null && requireMemberRole(em, { accountId, personId }, "developer", "owner"));
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
       const made = addKey(em, this.#parts, now, {

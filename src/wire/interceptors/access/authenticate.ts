@@ -6,6 +6,7 @@ import { failure } from "#lib/errors/failure.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { clientAddressHeader } from "#lib/rpc/call-headers.ts";
 import { andThen, atOnce } from "#lib/time/and-then.ts";
+import { type Clock, systemClock } from "#lib/time/clock.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { type CallHead, type Gate, listenerKey, refusalKey } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
@@ -15,7 +16,7 @@ import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import { readCredential } from "./credential.ts";
 import { demand } from "./demand.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import { principalKey, refusedKey } from "./principal.ts";
+import { admittedAtKey, isRefusal, principalKey, refusedKey } from "./principal.ts";
 import { readAccess } from "./required-access.ts";
 
 /** The header of a service token's call that names the paying account. */
@@ -32,6 +33,7 @@ export function createGate(
   trusts: TrustsPeer,
   rates: CallRates = createCallRates(),
   refused: (listener: ListenerName, bound: BoundName) => void = () => {},
+  clock: Pick<Clock, "monotonic"> = systemClock,
 ): Gate {
   const check = (head: CallHead): Principal | Promise<Principal> => {
     const credential = readCredential(head.header);
@@ -69,7 +71,7 @@ export function createGate(
   };
   const admitted = (head: CallHead, principal: Principal): string => {
     countCall(head, principal);
-    head.contextValues.set(principalKey, principal);
+    head.contextValues.set(principalKey, principal).set(admittedAtKey, clock.monotonic());
     return toPayer(principal);
   };
   const countCall = (head: CallHead, principal: Principal | undefined) => {
@@ -133,17 +135,38 @@ function toPayer(principal: Principal): string {
   return principal.accountId || `person ${principal.personId}`;
 }
 
-/** Applies a gate to calls that have not passed it: servers ask the gate before they read a call's message. */
-export function authenticate(gate: Gate): Interceptor {
+/** Milliseconds after which a call is judged again whose message came late: its credential may have ended meanwhile. */
+const judgedAgainMs = 1000;
+
+/**
+ * Applies a gate to calls that have not passed it: servers ask the gate before they read a call's message. One whose message took
+ * long is judged once more.
+ */
+export function authenticate(gate: Gate, clock: Pick<Clock, "monotonic"> = systemClock): Interceptor {
   return (next) => (request) => {
     const { contextValues } = request;
     const refusal = contextValues.get(refusalKey);
     if (refusal !== undefined) {
       return Promise.reject(refusal);
     }
+    const admittedAt = contextValues.get(admittedAtKey);
+    if (admittedAt !== undefined && clock.monotonic() - admittedAt > judgedAgainMs) {
+      return judgeAgain(gate, request).then(() => next(request));
+    }
     const admitted = contextValues.get(principalKey) === undefined ? gate.admit(request) : undefined;
     return admitted instanceof Promise ? admitted.then(() => next(request)) : next(request);
   };
+}
+
+/** Throws what the gate says now, unless the store cannot be asked. */
+async function judgeAgain(gate: Gate, head: CallHead): Promise<void> {
+  try {
+    await gate.judge(head);
+  } catch (error) {
+    if (isRefusal(error)) {
+      throw error;
+    }
+  }
 }
 
 /** Whether a credential has no checksum and no shape of ours: configured tokens, which people choose. */

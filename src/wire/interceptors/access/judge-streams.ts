@@ -1,7 +1,8 @@
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Clock } from "#lib/time/clock.ts";
 import type { CallHead, Gate } from "../../grpc/server/gate.ts";
+import { isRefusal } from "./principal.ts";
 import { readAccess } from "./required-access.ts";
 
 /**
@@ -77,9 +78,4 @@ async function* judged<M>(
     const ended = Promise.resolve(source.return?.()).catch(() => {});
     await (refusal === undefined ? ended : undefined); // a source that waits for its next message ends after it
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  const { code } = ConnectError.from(error);
-  return code === Code.Unauthenticated || code === Code.PermissionDenied;
 }

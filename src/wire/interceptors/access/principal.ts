@@ -1,10 +1,13 @@
-import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Caller, EndedKey, Operator, Principal } from "../../principal.ts";
 
 /** The authenticated caller. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
+
+/** When the gate admitted the call, by the monotonic clock. Undefined: it has not, or without a credential. */
+export const admittedAtKey = createContextKey<number | undefined>(undefined, { description: "admitted at" });
 
 /** Whom the gate has refused a call and yet knows, or knew until the key ended. Undefined: nobody. */
 export const refusedKey = createContextKey<Principal | EndedKey | undefined>(undefined, { description: "refused" });
@@ -67,4 +70,10 @@ export function visibleAccount(context: Pick<HandlerContext, "values">, accountI
     throw failure(Reason.PERMISSION_DENIED, "A key or a session sees its own account alone.");
   }
   return principal.accountId;
+}
+
+/** Whether an error says that a credential does not admit a call, and not that nobody could tell. */
+export function isRefusal(error: unknown): boolean {
+  const { code } = ConnectError.from(error);
+  return code === Code.Unauthenticated || code === Code.PermissionDenied;
 }

@@ -11,6 +11,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import { authenticate, createGate } from "#src/wire/interceptors/access/authenticate.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
 import { readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { type Route, routes } from "../../grpc/transports.ts";
 import { caller, codeOf, drawn, FakeAuthenticator } from "./fake-authenticator.ts";
 
@@ -103,5 +104,37 @@ describe("a throttled address", () => {
     const detail = readDetail(await attempt());
     expect(detail?.reason).toBe(Reason.AUTHENTICATION_THROTTLED);
     expect(Number(detail?.retryAfter?.seconds)).toBeGreaterThanOrEqual(50);
+  });
+});
+
+describe("a call whose message comes late", () => {
+  test.each([
+    { late: 1001, ends: "Bearer ended", expected: "UNAUTHENTICATED" },
+    { late: 1000, ends: "Bearer ended", expected: "passed" },
+    { late: 1001, ends: "Bearer down", expected: "passed" },
+    { late: 1001, ends: "Bearer key", expected: "passed" },
+  ])("is judged once more after a second: $late ms, $ends: $expected", async ({ late, ends, expected }) => {
+    const clock = new ManualClock();
+    const gate = createGate(
+      new FakeAuthenticator(),
+      createFailedAttempts({ points: 9 }),
+      () => false,
+      undefined,
+      undefined,
+      clock,
+    );
+    const header = new Headers({ authorization: "Bearer key" });
+    const head = { method: InferenceService.method.countTokens, header, contextValues: createContextValues() };
+    await gate.admit(head);
+    clock.advance(late);
+    header.set("authorization", ends); // as a credential is that has ended meanwhile
+    const next = () => Promise.resolve("passed" as never);
+    const outcome = await authenticate(
+      gate,
+      clock,
+    )(next)(head as unknown as UnaryRequest).catch(
+      (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
+    );
+    expect(outcome).toBe(expected);
   });
 });
