@@ -16,7 +16,9 @@ export const keys = z
       .positive()
       .max(10_000)
       .default(20)
-      .describe("Live keys, unless an account has its own bound."),
+      .describe(
+        "Live keys, unless an account has its own bound. A rotated key counts again once its successor has ended.",
+      ),
   })
   .prefault({});
 

@@ -24,8 +24,8 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   {
     name: "a request id runs twice at once",
     file: "admission/admission.ts",
-    find: "    requests.mustBeNone(request);",
-    replace: "",
+    find: "    requests.mustBeNone(request);\n    mustBeOpen();",
+    replace: "    mustBeOpen();",
     breaks: "Ids that callers choose name a request within their account",
     tests: ["ledger"],
   },
@@ -155,5 +155,14 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "!this.#inputKnown && ",
     breaks: "is never more than the cap, and decides nothing before the end.",
     tests: ["hold"],
+  },
+  {
+    name: "an id that ran while another request of its name waited runs again",
+    file: "admission/admission.ts",
+    find: "        await (hasWaited && mustBeUncharged()); // the same id may have run meanwhile\n",
+    replace: "",
+    breaks: "No request id runs twice at once on a core, or again once it was charged.",
+    tests: ["ledger"],
+    worlds: ["troubled", "busy"],
   },
 ]);

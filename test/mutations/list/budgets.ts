@@ -14,6 +14,15 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     isShort: true,
   },
   {
+    name: "what a request cost whose lease was lost is spent once more of what was leased for it since",
+    file: "ledger/settlement/settlement.ts",
+    find: "      budget?.spendElsewhere(paid.cost);\n",
+    replace: "",
+    breaks: together,
+    tests: ["ledger/budget/lost-budgets"],
+    worlds: ["apart", "troubled"],
+  },
+  {
     name: "a lease of a budget counts twice",
     file: "ledger/budget/budget-wallet.ts",
     find: "this.#available = Math.max(0, this.#available + came);",

@@ -121,6 +121,15 @@ export const historyMutations: readonly Mutation[] = [
       isShort: true,
     },
     {
+      name: "what the old primary acknowledges after the look stays lost",
+      file: "ledger/settlement/lost-charges.ts",
+      find: "this.#againAt = isNew ? now + lateMs : undefined;",
+      replace: "this.#againAt = undefined;",
+      breaks: "It asks once more a minute later",
+      tests: ["ledger/settlement/lost-charges"],
+      worlds: ["past", "apart"],
+    },
+    {
       name: "a charge that became cheaper may cost what its first promise said",
       file: "model/charges/charge.ts",
       find: "  return isMade ? {",

@@ -94,4 +94,22 @@ export const keyMutations: readonly Mutation[] = [
     breaks: "All keys of the chain share the limit.",
     worlds: [],
   },
+  {
+    name: "a rotated key does not count though its successor has ended",
+    file: "src/identity/accounts/keys/key-rules.ts",
+    find: 'where successor.id = one.rotated_to and ${isLive("successor")})`,',
+    replace: 'where successor.id = one.rotated_to and (true or ${isLive("successor")}))`,',
+    breaks: "A rotated key counts again once its successor has ended",
+    tests: ["test/identity/accounts/keys/api-keys.test.ts"],
+    worlds: [],
+  },
+  {
+    name: "who is no owner any more invites into the account",
+    file: "src/identity/people/invitations.ts",
+    find: 'await (invitedBy && requireMemberRole(em, { accountId, personId: invitedBy }, "owner"));',
+    replace: "await (invitedBy && em);",
+    breaks: "What would outlive a role is made by who has it then",
+    tests: ["test/identity/people/invitations.test.ts"],
+    worlds: [],
+  },
 ];
