@@ -37,6 +37,30 @@ export class Bank {
     this.#events.emit("checkout.session.completed", session);
   }
 
+  /** Pays a session by a bank's debit: it is complete, and its money comes days later, if it comes. */
+  debit(session: Session): Intent {
+    const { customer, amount_total: amount, currency, id } = session;
+    const metadata = this.#state.orders.get(id)?.metadata ?? {};
+    const intent = this.intend({ amount: amount ?? 0, currency: currency ?? "usd", customer, metadata });
+    intent.status = "processing";
+    Object.assign(session, { status: "complete", payment_intent: intent.id, url: null });
+    this.#events.emit("checkout.session.completed", session);
+    return intent;
+  }
+
+  /** The bank has paid a debit, or has not. */
+  settle(session: Session, isPaid: boolean): void {
+    const intent = find(this.#state.intents, session.payment_intent ?? undefined);
+    if (isPaid) {
+      this.succeed(intent);
+      session.payment_status = "paid";
+    } else {
+      intent.status = "requires_payment_method";
+      this.fail(intent);
+    }
+    this.#events.emit(`checkout.session.async_payment_${isPaid ? "succeeded" : "failed"}`, session);
+  }
+
   saveCard(customer: string): string {
     const card = { ...this.#state.head("pm", "payment_method" as const), type: "card" as const };
     this.#state.cards.set(card.id, { ...card, customer, card: { brand: "visa", last4: "4242" } });

@@ -10,8 +10,12 @@ import { RefusedByProvider } from "./provider.ts";
 export function finalReason(error: unknown): Reason | undefined {
   const { code } = ConnectError.from(error);
   const reason = readDetail(error)?.reason;
-  // This one passes later: only the limit on a day's payments is in its way.
-  return code === Code.Unavailable || reason === Reason.PAYMENT_24H_LIMIT ? undefined : reason;
+  return code === Code.Unavailable || isOverDay(error) ? undefined : reason;
+}
+
+/** Whether only the limit on a day's payments is in the way, which passes. */
+export function isOverDay(error: unknown): boolean {
+  return readDetail(error)?.reason === Reason.PAYMENT_24H_LIMIT;
 }
 
 /** What an error says to people. */

@@ -8,6 +8,7 @@ import type { Crossings } from "./auto-top-up/crossings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { demandProvider } from "./faults.ts";
 import type { Payments } from "./payments.ts";
+import { RefusedByProvider } from "./provider.ts";
 import type { Elsewhere } from "./returns/elsewhere.ts";
 import type { Withdrawals } from "./returns/withdrawals.ts";
 
@@ -21,7 +22,12 @@ const atOnce = 100;
 const dayMs = 86_400_000;
 /** Milliseconds until something that failed is asked about again. */
 const againMs = 60_000;
-/** A session lives for a day. A wish that has none after this was given up. */
+/** Milliseconds until something that the provider refuses is asked about again: it changes with the provider's key at most. */
+const refusedMs = 3_600_000;
+/**
+ * A session lives for a day. A wish that has none after this was given up, and so is a session that the provider has refused
+ * to tell of for as long.
+ */
 const givenUpMs = dayMs + 3_600_000;
 
 /** What the sweep looks after. */
@@ -40,6 +46,8 @@ export class Sweep {
   readonly #deps: Dependencies;
   readonly #swept: Swept;
   readonly #lease: Pick<WorkLease, "hold" | "release">;
+  /** Payments that the provider refuses to tell of, and since when by the monotonic clock. */
+  readonly #refusedSince = new Map<string, number>();
   #hasAskedAll = false;
 
   constructor(deps: Dependencies, swept: Swept, lease: Pick<WorkLease, "hold" | "release">) {
@@ -77,7 +85,11 @@ export class Sweep {
     const dueAfter = (id: string) => ({ askAt: { $ne: null, $lte: dueBy }, id: { $gt: id } });
     await this.#each(
       (em, after) => em.find(ProviderPayment, dueAfter(after), find),
-      (row) => this.#askPayment(row),
+      (row) =>
+        this.#askPayment(row).then(
+          () => void this.#refusedSince.delete(row.id),
+          (error: unknown) => this.#giveUp(row, error),
+        ),
       (em, { id }, askAt) => em.nativeUpdate(ProviderPayment, { id, askAt: { $ne: null } }, { askAt }),
     );
     await this.#each(
@@ -87,7 +99,7 @@ export class Sweep {
     );
   }
 
-  /** Acts on each row, a page at a time. What fails is put off for a minute. */
+  /** Acts on each row, a page at a time. What fails is put off: for an hour where the provider refuses it. */
   async #each<Row extends { readonly id: string }>(
     find: (em: SqlEntityManager, after: string) => Promise<readonly Row[]>,
     act: (row: Row) => Promise<void>,
@@ -98,8 +110,9 @@ export class Sweep {
       const rows: readonly Row[] = await find(storage.orm.em.fork(), after);
       for (const row of rows) {
         await act(row).catch(async (error: unknown) => {
-          logger.warn({ err: error, id: row.id }, "the payment provider is asked again in a minute");
-          await putOff(storage.orm.em.fork(), row, new Date(clock.now() + againMs));
+          const [restMs, rest] = error instanceof RefusedByProvider ? [refusedMs, "an hour"] : [againMs, "a minute"];
+          logger.warn({ err: error, id: row.id }, `the payment provider is asked again in ${rest}`);
+          await putOff(storage.orm.em.fork(), row, new Date(clock.now() + restMs));
         });
       }
       after = rows.at(-1)?.id;
@@ -119,8 +132,37 @@ export class Sweep {
     } else if (row.reference) {
       await payments.credit(await demandProvider(provider).charge.read(row.reference));
     } else if (clock.now() - row.createdAt.getTime() > givenUpMs) {
-      await storage.orm.em.fork().nativeUpdate(ProviderPayment, { id: row.id }, { state: "expired", askAt: null });
+      await this.#expire(row);
     }
+  }
+
+  /**
+   * Ends an open session that the provider has refused to tell of for too long, such as one of its test mode: not at once, as a
+   * wrong key is refused as well. Throws the error otherwise.
+   */
+  async #giveUp(row: ProviderPayment, error: unknown): Promise<void> {
+    const { clock, logger } = this.#deps;
+    const { id, state, session } = row;
+    if (state !== "open" || !session || !(error instanceof RefusedByProvider)) {
+      throw error;
+    }
+    const since = this.#refusedSince.get(id) ?? clock.monotonic();
+    this.#refusedSince.set(id, since);
+    if (clock.monotonic() - since < givenUpMs) {
+      throw error;
+    }
+    logger.warn(
+      { err: error, id, session },
+      "a checkout has expired: the payment provider has refused to tell of it for a day; its event credits it if it was paid",
+    );
+    await this.#expire(row);
+    this.#refusedSince.delete(id);
+  }
+
+  /** Ends a payment unless it was paid meanwhile. */
+  async #expire({ id }: ProviderPayment): Promise<void> {
+    const open = { id, state: "open" as const };
+    await this.#deps.storage.orm.em.fork().nativeUpdate(ProviderPayment, open, { state: "expired", askAt: null });
   }
 
   async #carryOn(row: Withdrawal): Promise<void> {

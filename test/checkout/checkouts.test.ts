@@ -196,6 +196,28 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(asked.length).toBeLessThanOrEqual(4);
   }, 60_000);
 
+  test.each([
+    { debit: "paid", isPaid: true, state: CheckoutState.CREDITED, isTold: true },
+    { debit: "that failed", isPaid: false, state: CheckoutState.EXPIRED, isTold: true },
+    { debit: "that failed, of which no event tells", isPaid: false, state: CheckoutState.EXPIRED, isTold: false },
+  ])(
+    "a bank's debit $debit ends its session, which is open until then",
+    async ({ isPaid, state, isTold }) => {
+      const accountId = await shop.account();
+      const { checkoutId } = await open(accountId);
+      const [session] = stripe.state.sessions.values();
+      session && stripe.bank.debit(session);
+      await eventually("its event is answered", () => shop.answers.length === 1);
+      expect(await stateOf(checkoutId)).toBe(CheckoutState.OPEN);
+      stripe.events.faults.lose = !isTold;
+      session && stripe.bank.settle(session, isPaid);
+      skipTime(isTold ? 0 : 15_000);
+      await eventually("it is over", async () => (await stateOf(checkoutId)) === state);
+      expect(await shop.balance(accountId)).toBe(isPaid ? usd(25) : 0n);
+    },
+    60_000,
+  );
+
   test("an expired session is over", async () => {
     const accountId = await shop.account();
     const { checkoutId } = await open(accountId);

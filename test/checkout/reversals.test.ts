@@ -12,6 +12,13 @@ const newDatabase = databases();
 describe.each(dialects)("on %s", (dialect) => {
   const till = useTill(() => newDatabase(dialect));
 
+  /** What was told of money that came in, newest first. */
+  const topUps = async () =>
+    (await till.eventsOf("account.topped_up")).map(({ data = {} }) => {
+      const { amount_usd, undoes } = data;
+      return { amount_usd, ...(undoes !== undefined && { undoes }) };
+    });
+
   test("a refund in the dashboard takes the money out, into debt where it is spent", async () => {
     const accountId = await till.shop.account();
     const reference = await till.buy(accountId);
@@ -31,6 +38,8 @@ describe.each(dialects)("on %s", (dialect) => {
     till.stripe.bank.failRefund([...till.stripe.state.refunds.keys()][0] ?? "");
     await hasBalance(till.shop, accountId, usd(25));
     expect(await till.toldFailures()).toMatchObject([{ data: { amount_usd: "10.00", reference } }]);
+    const undoes = expect.stringMatching(/^refund:/);
+    expect(await topUps()).toEqual([{ amount_usd: "10.00", undoes }, { amount_usd: "25.00" }]);
   }, 60_000);
 
   test("a refund that fails at the bank after its account was closed is told to the operator", async () => {
@@ -91,6 +100,7 @@ describe.each(dialects)("on %s", (dialect) => {
     till.stripe.bank.decide(id, "won");
     await hasBalance(till.shop, accountId, usd(25) - spent);
     expect(await told()).toBe(1);
+    expect(await topUps()).toEqual([{ amount_usd: "25.00", undoes: id }, { amount_usd: "25.00" }]);
     expect((await till.shop.accounts.getAccount({ accountId })).account?.frozen).toBe(false);
   }, 60_000);
 

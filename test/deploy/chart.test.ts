@@ -72,10 +72,10 @@ test.each(Object.keys(renderings))("%s: the program takes the command and the co
 });
 
 test.each([
-  ["embedded", 1],
-  ["one-core", 1],
-  ["scaled-out", 2],
-])("%s: %i pods of one StatefulSet behind one Service, each with a volume", (name, replicas) => {
+  { name: "embedded", replicas: 1 },
+  { name: "one-core", replicas: 1 },
+  { name: "scaled-out", autoscaled: [2, 8] },
+])("$name: pods of one StatefulSet behind one Service, each with a volume", ({ name, replicas, autoscaled }) => {
   const [service] = ofKind(name, "Service");
   const [{ spec } = { spec: undefined }, ...others] = ofKind(name, "StatefulSet");
   expect([others, ofKind(name, "Deployment"), spec.replicas]).toEqual([[], [], replicas]);
@@ -83,7 +83,7 @@ test.each([
   expect(spec.volumeClaimTemplates[0].metadata.name).toBe("data");
   expect(spec.template.spec.containers[0].volumeMounts).toContainEqual({ name: "data", mountPath: "/data" });
   const scaled = ofKind(name, "HorizontalPodAutoscaler").map((one) => [one.spec.minReplicas, one.spec.maxReplicas]);
-  expect(scaled).toEqual(replicas === 1 ? [] : [[replicas, 8]]);
+  expect(scaled).toEqual(autoscaled === undefined ? [] : [autoscaled]);
 });
 
 test("with a certificate gRPC and Connect are open to those who show one, and every address speaks TLS", async () => {

@@ -129,7 +129,10 @@ test("budgets, autoscalers, services and policies point at something", () => {
     expect(apps).toContain(spec.selector.app);
   }
   for (const { spec } of ofKind("HorizontalPodAutoscaler")) {
-    expect(names).toContain(`${spec.scaleTargetRef.kind} ${spec.scaleTargetRef.name}`);
+    const { kind, name } = spec.scaleTargetRef;
+    expect(names).toContain(`${kind} ${name}`);
+    const scaled = workloads.find((one) => one.kind === kind && one.metadata.name === name);
+    expect(scaled?.spec.replicas).toBeUndefined(); // applying it again would take back what the autoscaler has set
   }
   for (const { spec } of ofKind("StatefulSet")) {
     expect(ofKind("Service").map(({ metadata }) => metadata.name)).toContain(spec.serviceName);

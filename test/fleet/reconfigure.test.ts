@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
@@ -42,6 +45,26 @@ test("a server whose weight changes stays as it is", async () => {
   reconfigure(fleet, [{ ...weighted, servers: first ? [{ ...first, weight: 0.5 }, ...others] : [] }]);
   expect(engines).toHaveLength(2);
   expect(fleet.servers().map(({ weight }) => weight)).toEqual([0.5, 0.1]);
+});
+
+test("a server whose API key changes in its file is reached by the new one, and stays as it is without a change", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-reconfigure-"));
+  const file = join(folder, "key");
+  await writeFile(file, "old");
+  const { fleet, engines, model } = fixture([1, 1]);
+  const [first, ...others] = withServers(model, "server-0", "server-1").servers;
+  const keyed = { ...model, servers: first ? [{ ...first, api_key_file: file }, ...others] : [] };
+  reconfigure(fleet, [keyed]);
+  expect(engines).toHaveLength(3); // the server with a key
+  reconfigure(fleet, [keyed]);
+  expect(engines).toHaveLength(3);
+  await writeFile(file, "new");
+  reconfigure(fleet, [keyed]);
+  expect(engines.map(({ closed }) => closed)).toEqual([true, false, true, false]);
+  await rm(file);
+  expect(() => fleet.prepare([keyed])).toThrow("ENOENT");
+  expect(engines).toHaveLength(4);
+  await rm(folder, { recursive: true });
 });
 
 test("a server that is gone finishes what it has and is closed then", async () => {

@@ -1,4 +1,7 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemLookup } from "#lib/net/lookup.ts";
@@ -53,6 +56,20 @@ async function finish(answer: AsyncIterable<EngineOutput>): Promise<EngineOutput
   }
   return outputs;
 }
+
+test("a name's addresses are followed, also once the file of another server's API key is gone", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-resolve-"));
+  cleanUp.push(() => rm(folder, { recursive: true }));
+  const key = join(folder, "key");
+  await writeFile(key, "a-key");
+  let addresses = ["127.0.0.2"];
+  const keyed = { url: "http://127.0.0.9:9", api_key_file: key };
+  const { ids } = fleetOf("", () => addresses, { servers: [{ url: "http://engine.invalid:9", resolve: true }, keyed] });
+  await eventually("the first address is used", () => ids().includes("engine.invalid:9@127.0.0.2/m"));
+  await rm(key);
+  addresses = ["127.0.0.3"];
+  await eventually("the other address is used", () => ids().includes("engine.invalid:9@127.0.0.3/m"));
+});
 
 test("every address is a server; one that goes finishes its streams", async () => {
   const first = await startSimulator({ models: ["m"], host: "127.0.0.2", speed: 0.1 });

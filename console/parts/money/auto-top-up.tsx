@@ -53,7 +53,8 @@ export function AutoTopUpSection({ accountId }: { readonly accountId: string }) 
 
 function Setting({ set }: { readonly set: AutoTopUp }) {
   switch (set.state) {
-    case AutoTopUpState.ON:
+    case AutoTopUpState.ON: {
+      const isMonthUsedUp = set.chargedPicoUsd + set.amountPicoUsd > set.monthlyPicoUsd;
       return (
         <>
           <p>
@@ -61,13 +62,13 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
             at most <Amount pico={set.monthlyPicoUsd} /> a month (UTC); <Amount pico={set.chargedPicoUsd} /> in this
             one.
           </p>
-          {set.chargedPicoUsd + set.amountPicoUsd > set.monthlyPicoUsd && (
+          {isMonthUsedUp && (
             <p class="notice warn">
               It is not charged again in this month: another <Amount pico={set.amountPicoUsd} /> would pass what it may
               be charged a month.
             </p>
           )}
-          {set.declines === 0 && set.notBefore && (
+          {set.declines === 0 && set.notBefore && !isMonthUsedUp && (
             <p class="notice">
               It is not charged again before <Time at={set.notBefore} />, unless the balance reaches{" "}
               <Amount pico={set.belowPicoUsd} /> until then.
@@ -89,6 +90,7 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
           )}
         </>
       );
+    }
     case AutoTopUpState.DECLINED:
       return (
         <p class="notice bad">

@@ -5,9 +5,9 @@ import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Customers } from "../customers.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { demandProvider, finalReason } from "../faults.ts";
+import { demandProvider, finalReason, isOverDay } from "../faults.ts";
 import { answeredMs, orderOfCrossing, type Payments } from "../payments.ts";
-import { chargedThisMonth } from "./settings.ts";
+import { chargedThisMonth, startOfMonth } from "./settings.ts";
 
 /** Accounts looked at in one go. */
 const atOnce = 500;
@@ -94,7 +94,7 @@ export class Crossings {
       const wish = { accountId, amountPicoUsd: BigInt(amount), reference: "auto top-up", validateOnly: true };
       await this.#deps.accounts.topUp(wish);
     } catch (error) {
-      if (finalReason(error) !== undefined) {
+      if (finalReason(error) !== undefined || isOverDay(error)) {
         const notBefore = new Date(this.#deps.clock.now() + overLimitMs);
         await this.#deps.storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { notBefore });
       }
@@ -121,6 +121,7 @@ export class Crossings {
       }
       const charged = await chargedThisMonth(em, accountId, now);
       if (charged + BigInt(row.amount) > BigInt(row.monthly)) {
+        await em.nativeUpdate(AutoTopUp, { accountId }, { notBefore: startOfMonth(now, 1) });
         return undefined;
       }
       const next = await nextCrossing(em, row);

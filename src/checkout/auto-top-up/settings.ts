@@ -84,9 +84,14 @@ async function lastProblem(em: SqlEntityManager, accountId: string): Promise<str
 
 /** What the saved card was charged, or is being charged, since the month began in UTC. */
 export async function chargedThisMonth(em: SqlEntityManager, accountId: string, now: number): Promise<bigint> {
-  const at = new Date(now);
-  const month = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
+  const month = startOfMonth(now);
   const state = { $in: ["open", "paid", "credited"] as const };
   const rows = await em.find(ProviderPayment, { accountId, origin: "auto", state, createdAt: { $gte: month } });
   return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+/** When the month began in UTC, or one some months later. */
+export function startOfMonth(now: number, later = 0): Date {
+  const at = new Date(now);
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later, 1));
 }

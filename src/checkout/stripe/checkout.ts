@@ -2,7 +2,7 @@ import type Stripe from "stripe";
 import type { Provider } from "../provider.ts";
 import { toCents } from "./amounts.ts";
 import { asking } from "./client.ts";
-import { marks, readSession } from "./found.ts";
+import { hasFailed, marks, readSession } from "./found.ts";
 
 /** What the operator has chosen for sessions. */
 export interface SessionSettings {
@@ -65,6 +65,16 @@ export function createCheckout(stripe: Stripe, { automaticTax, invoices }: Sessi
       return { session: session.id, url: session.url ?? "" };
     },
 
-    read: async (session) => readSession(await asking(() => stripe.checkout.sessions.retrieve(session))),
+    async read(id) {
+      const session = await asking(() => stripe.checkout.sessions.retrieve(id));
+      const found = readSession(session);
+      const { state, reference } = found;
+      if (session.status !== "complete" || state !== "open" || reference === undefined) {
+        return found;
+      }
+      // A payment that takes days, such as a bank's debit: only itself says that it has failed.
+      const intent = await asking(() => stripe.paymentIntents.retrieve(reference));
+      return hasFailed(intent) ? { ...found, state: "closed" } : found;
+    },
   };
 }

@@ -30,6 +30,10 @@ export function readSession(session: Stripe.Checkout.Session): Found {
   };
 }
 
+/** Whether the payment of a completed session has failed: nobody can pay it again on Stripe's page. */
+export const hasFailed = ({ status }: Pick<Stripe.PaymentIntent, "status">) =>
+  status === "requires_payment_method" || status === "canceled";
+
 /** A payment without a session of ours: the operator's own page, or a charge of a saved card. */
 export function readIntent({ id, metadata, amount_received, currency, status }: Stripe.PaymentIntent): Found {
   const amount = fromCents(amount_received);

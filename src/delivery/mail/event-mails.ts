@@ -16,6 +16,9 @@ const kindOf: Readonly<Record<MailedEvent, MailKind>> = {
   "key.expires_soon": "key-expires",
 };
 
+/** What an event tells. */
+type EventData = Readonly<Record<string, unknown>>;
+
 export interface Dependencies {
   readonly box: Pick<MailBox, "tell">;
   readonly recipients: Recipients;
@@ -35,18 +38,21 @@ export class EventMails {
       if (!isMailedEvent(type) || !accountId) {
         continue;
       }
+      const { data } = JSON.parse(body) as { data: EventData };
+      if (data.undoes) {
+        continue; // nobody has paid: a refund came back
+      }
       const kind = kindOf[type];
       const account = await recipients.of(em, accountId, type);
       for (const address of account?.addresses.filter(isAddress) ?? []) {
-        await box.tell(em, id, kind, address, readValues(kind, body, account?.name ?? ""));
+        await box.tell(em, id, kind, address, readValues(kind, data, account?.name ?? ""));
       }
     }
   }
 }
 
-function readValues(kind: MailKind, body: string, account: string): MailValues {
-  const { data } = JSON.parse(body) as { data: Readonly<Record<string, unknown>> };
+function readValues(kind: MailKind, data: EventData, account: string): MailValues {
   const mark = data.last4 ? `${data.prefix}…${data.last4}` : data.key_id;
-  const all: Readonly<Record<string, unknown>> = { ...data, account, name: data.name || mark };
+  const all: EventData = { ...data, account, name: data.name || mark };
   return Object.fromEntries(mailKinds[kind].values.map((name) => [name, String(all[name] ?? "")])) as MailValues;
 }

@@ -10,7 +10,7 @@ import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import { Addresses } from "../servers/addresses.ts";
 import type { Policy } from "../servers/choice/policy.ts";
-import { toFingerprint } from "../servers/fingerprint.ts";
+import { digestKeys, type KeyDigests, toFingerprint } from "../servers/fingerprint.ts";
 import { Machines } from "../servers/machines/machines.ts";
 import { Member } from "../servers/member.ts";
 import { memberId } from "../servers/member-id.ts";
@@ -60,6 +60,8 @@ export class Roster {
   /** Removed members. They close when the requests on them have ended. */
   #retired: readonly Member[] = [];
   #models: readonly ServedModel[] = [];
+  /** The API keys as they were when the models were prepared. */
+  #keys: KeyDigests = new Map();
   /** The number of prepared changes that are neither applied nor discarded. */
   #prepared = 0;
   readonly #addresses: Addresses;
@@ -87,11 +89,11 @@ export class Roster {
   }
 
   /**
-   * Prepares a change of models and servers. An unchanged server keeps its state and its requests. Throws when an
-   * adapter cannot be created.
+   * Prepares a change of models and servers, and of API keys in their files. An unchanged server keeps its state and its
+   * requests. Throws when an adapter cannot be created.
    */
   prepare(models: readonly ServedModel[]): FleetChange {
-    const { apply, discard } = this.#plan(models);
+    const { apply, discard } = this.#plan(models, digestKeys(models));
     this.#prepared++;
     const end = (action: () => void) => () => {
       this.#prepared--;
@@ -101,7 +103,7 @@ export class Roster {
     return { apply: end(apply), discard: end(discard) };
   }
 
-  #plan(models: readonly ServedModel[]): FleetChange {
+  #plan(models: readonly ServedModel[], keys: KeyDigests): FleetChange {
     const made: Entry[] = [];
     const discard = () => {
       for (const { member } of made) {
@@ -113,17 +115,18 @@ export class Roster {
         const pool = this.pools.get(model.id) ?? this.#createPool(model);
         const servers = model.servers.flatMap((server) => this.#place(server));
         const entries = servers.map((server) => {
-          const known = this.#entries.find((entry) => entry.made === toFingerprint(server, model));
+          const fingerprint = toFingerprint(server, model, keys);
+          const known = this.#entries.find((entry) => entry.made === fingerprint);
           if (known !== undefined) {
             return known;
           }
-          const entry = this.#take(server, model, pool);
+          const entry = { member: this.#take(server, model, pool), made: fingerprint };
           made.push(entry);
           return entry;
         });
         return { model, pool, entries, weights: servers.map(({ weight }) => weight) };
       });
-      return { apply: () => this.#apply(models, plans), discard };
+      return { apply: () => this.#apply(models, keys, plans), discard };
     } catch (error) {
       discard();
       throw error;
@@ -145,7 +148,7 @@ export class Roster {
       return;
     }
     try {
-      this.#plan(this.#models).apply();
+      this.#plan(this.#models, this.#keys).apply();
     } catch (error) {
       this.#parts.logger.error({ error: describe(error) }, "could not take servers on, the last ones stay");
     }
@@ -159,9 +162,10 @@ export class Roster {
     return this.#addresses.of(parseHost(server)).map((address) => ({ ...server, address }));
   }
 
-  #apply(models: readonly ServedModel[], plans: readonly Plan[]): void {
+  #apply(models: readonly ServedModel[], keys: KeyDigests, plans: readonly Plan[]): void {
     const [before, poolsBefore] = [this.#entries, this.pools];
     this.#models = models;
+    this.#keys = keys;
     this.#entries = plans.flatMap(({ entries }) => entries);
     this.pools = new Map(plans.map(({ pool }) => [pool.modelId, pool]));
     for (const { model, pool, entries, weights } of plans) {
@@ -195,7 +199,7 @@ export class Roster {
     this.#addresses.watch(new Set(named.map(parseHost)));
   }
 
-  #take(server: ServerConfig, model: ServedModel, pool: Pool): Entry {
+  #take(server: ServerConfig, model: ServedModel, pool: Pool): Member {
     const { engines, clock, config } = this.#parts;
     const id = memberId(server, model.id);
     const member = new Member(id, model.id, server, engines(server, model), {
@@ -210,7 +214,7 @@ export class Roster {
     member.healthy = model.kind !== "embedding" && server.address === undefined;
     // An operator's drain applies to the server, whatever else about it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
-    return { member, made: toFingerprint(server, model) };
+    return member;
   }
 
   #createPool(model: ServedModel): Pool {

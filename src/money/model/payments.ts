@@ -43,6 +43,8 @@ export interface Movement {
   readonly lotId: string;
   /** Everything ever paid in less refunds, before and after the movement. */
   readonly paidTotal: { readonly before: bigint; readonly after: bigint };
+  /** The reference of the refund that it takes back. Absent: none. */
+  readonly undoes?: string;
 }
 
 /** Called in the movement's own transaction, which may run more than once. Throwing undoes the movement. */

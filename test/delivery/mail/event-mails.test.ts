@@ -16,6 +16,7 @@ describe.each(dialects)("%s", (dialect) => {
     await announce({ type: "balance.low", accountId, data: usd });
     await announce({ type: "balance.exhausted", accountId, data: usd });
     await announce({ type: "account.topped_up", accountId, data: { ...usd, reference: "pi_1" } });
+    await announce({ type: "account.topped_up", accountId, data: { ...usd, reference: "undo:r", undoes: "r" } });
     await announce({ type: "key.limit", accountId, data: { ...budget, percent: 80 } });
     const nameless = { ...budget, name: "", prefix: "tg-AbCd", last4: "WxYz" };
     await announce({ type: "key.limit", accountId, data: { ...nameless, percent: 100 } });

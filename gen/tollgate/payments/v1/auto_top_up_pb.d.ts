@@ -169,7 +169,8 @@ export declare type AutoTopUp = Message<"tollgate.payments.v1.AutoTopUp"> & {
 
   /**
    * Not charged again before this, because the card was declined, the last charge did not lift the balance to its bound,
-   * or a payment limit is in the way; without a decline also once the balance has been at its bound. Absent: at any time.
+   * a payment limit is in the way, or the month is used up; without a decline also once the balance has been at its bound.
+   * Absent: at any time.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 8;
    */

@@ -111,8 +111,9 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     await balances?.judgeFall(em, account);
     const lotId = await addLot(em, account, credit);
     const paidTotal = { before, after: account.paidTotal };
-    const { kind, amount, reference } = credit;
-    await tell(em, account, { accountId: account.id, kind, amount, reference, lotId, paidTotal }, alongside);
+    const { kind, amount, reference, undoes } = credit;
+    const movement = { accountId: account.id, kind, amount, reference, lotId, paidTotal };
+    await tell(em, account, { ...movement, ...(undoes !== undefined && { undoes }) }, alongside);
     return lotId;
   }
 

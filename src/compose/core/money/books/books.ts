@@ -150,11 +150,14 @@ export async function composeBooks(
 /** Announces money that comes in and goes back. */
 function announceMovement(announce: Announce): Alongside {
   const types = { paid: "account.topped_up", grant: "account.granted", free: "account.granted" } as const;
-  return (em, { accountId, kind, amount, reference, lotId }) =>
+  return (em, { accountId, kind, amount, reference, lotId, undoes }) =>
     announce(em, {
       type: kind === "refund" ? "account.refunded" : types[kind],
       accountId,
-      data: { amount_usd: formatUsd(BigInt(amount)), reference, lot_id: lotId },
+      data: {
+        ...{ amount_usd: formatUsd(BigInt(amount)), reference, lot_id: lotId },
+        ...(undoes !== undefined && { undoes }),
+      },
     });
 }
 
