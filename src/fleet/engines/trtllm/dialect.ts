@@ -12,9 +12,9 @@ export const trtllm: Dialect = {
   sampling: "trtllm",
   countsAsItGoes: true,
   promptFields: oneSwitch,
-  fields: ({ cacheSalt }) => ({
+  fields: ({ prompt, cacheSalt }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },
-    cache_salt: cacheSalt,
+    cache_salt: prompt.case === "conversation" ? cacheSalt : undefined, // completions have no such field
   }),
   healthPath: "/health",
   metrics: {

@@ -86,7 +86,8 @@ describe.each(engines)("$dialect", ({ dialect, tools, completions }) => {
 
   if (completions) {
     test("continues a text", async () => {
-      const { answer, outputs } = await started.generate(textRequest("Once upon a time"));
+      const cacheSalt = "of one account";
+      const { answer, outputs } = await started.generate(textRequest("Once upon a time", { cacheSalt }));
       expect(answer.text.length).toBeGreaterThan(0);
       expect(outputs.at(-1)?.finish).toBe(FinishReason.STOP);
     });
