@@ -42,7 +42,7 @@ const commonFields = [
   "priority",
 ];
 
-/** The fields that a chat request may have. */
+/** The fields that a chat request may have. Versions from late 2026 on also take `parallel_tool_calls`. */
 export const chatFields: ReadonlySet<string> = new Set([
   ...commonFields,
   "messages",
@@ -50,7 +50,6 @@ export const chatFields: ReadonlySet<string> = new Set([
   "max_completion_tokens",
   "tools",
   "tool_choice",
-  "parallel_tool_calls",
   "reasoning_effort",
   "thinking",
   "add_generation_prompt",

@@ -11,6 +11,7 @@ export const trtllm: Dialect = {
   engine: "trtllm",
   sampling: "trtllm",
   countsAsItGoes: true,
+  mayRefuseParallelToolCalls: true, // before https://github.com/NVIDIA/TensorRT-LLM/pull/19459; later ones do not obey
   promptFields: oneSwitch,
   fields: ({ prompt, cacheSalt }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },

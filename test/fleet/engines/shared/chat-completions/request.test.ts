@@ -231,3 +231,16 @@ test.each([
   expect(salted(chatRequest("hi", { cacheSalt: "acc" })).cache_salt).toBe("acc");
   expect(salted(textRequest("hi", { cacheSalt: "acc" })).cache_salt).toBe(apart ? "acc" : undefined);
 });
+
+test.each([
+  { dialect: vllm, sent: false },
+  { dialect: sglang, sent: false },
+  { dialect: trtllm, sent: undefined },
+])("asks $dialect.engine for one call at a time by parallel_tool_calls $sent", ({ dialect, sent }) => {
+  const request = chatRequest({
+    messages: [{ role: Role.USER, text: "hi" }],
+    tools: [{ name: "f" }],
+    parallelToolCalls: false,
+  });
+  expect(JSON.parse(generationRequest(request, dialect, false).body).parallel_tool_calls).toBe(sent);
+});
