@@ -131,13 +131,18 @@ export class ToolCalls {
 
 /**
  * Whether a piece opens another call although its index, or the lack of one, points at a known call: it brings another
- * id and a name, and the known call's arguments are complete.
+ * name while the known call is not amid its arguments, or the same name with another id after them.
  */
 function beginsAnother(known: Call, delta: ToolCallDelta): boolean {
-  if (!delta.id || !delta.function?.name || known.engineId === undefined || delta.id === known.engineId) {
+  const name = delta.function?.name;
+  if (!name) {
     return false;
   }
-  return !known.started || known.end.reached;
+  if (known.started && name !== known.name) {
+    return !known.hasArguments || known.end.reached;
+  }
+  const isOther = Boolean(delta.id) && known.engineId !== undefined && delta.id !== known.engineId;
+  return isOther && (!known.started || known.end.reached);
 }
 
 /** Gives a call without arguments an empty object. */

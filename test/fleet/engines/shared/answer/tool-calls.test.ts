@@ -59,6 +59,54 @@ test.each<[string, ToolCallDelta[], unknown[]]>([
     [weather, time],
   ],
   [
+    "one index for a call without arguments and the next one",
+    [
+      { index: 0, id: "b", function: { name: "time", arguments: "" } },
+      { index: 0, id: "a", function: { name: "weather", arguments: '{"city":' } },
+      { index: 0, function: { arguments: '"Oslo"}' } },
+    ],
+    [time, weather],
+  ],
+  [
+    "one index and no ids",
+    [
+      { index: 0, function: { name: "time", arguments: "" } },
+      { index: 0, function: { name: "weather", arguments: '{"city":"Oslo"}' } },
+      { index: 0, function: { name: "time", arguments: "{}" } },
+    ],
+    [
+      { ...time, id: "call_req_0" },
+      { ...weather, id: "call_req_1" },
+      { ...time, id: "call_req_2" },
+    ],
+  ],
+  [
+    "neither index nor ids",
+    [{ function: { name: "weather", arguments: '{"city":"Oslo"}' } }, { function: { name: "time", arguments: "" } }],
+    [
+      { ...weather, id: "call_req_0" },
+      { ...time, id: "call_req_1" },
+    ],
+  ],
+  [
+    "the same id and name with every piece",
+    [
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+      { index: 0, id: "a", function: { name: "weather", arguments: '{"city":' } },
+      { index: 0, id: "a", function: { name: "weather", arguments: '"Oslo"}' } },
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+    ],
+    [weather],
+  ],
+  [
+    "a new id and the name again after a first piece without arguments",
+    [
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+      { index: 0, id: "x", function: { name: "weather", arguments: '{"city":"Oslo"}' } },
+    ],
+    [weather],
+  ],
+  [
     "a new id and the name again with every piece",
     [
       { index: 0, id: "a", function: { name: "weather", arguments: '{"city":' } },
