@@ -14,6 +14,8 @@ export interface Dialect {
   readonly truncates: boolean;
   /** The only fields that a chat request may have. Undefined: other fields are ignored. */
   readonly chatFields?: ReadonlySet<string>;
+  /** The only fields that a completion request may have. Undefined: other fields are ignored. */
+  readonly completionFields?: ReadonlySet<string>;
   /** The endpoints beside chat, completions and embeddings. */
   readonly routes: Routes;
   chat(call: Call): Encoder;

@@ -13,11 +13,7 @@ import { findGenerator, underFaults } from "./exchange.ts";
 
 /** POST /v1/chat/completions */
 export function chat(exchange: Exchange): void {
-  const known = exchange.host.dialect.chatFields;
-  const unknown = known && Object.keys(exchange.body).find((field) => !known.has(field));
-  if (unknown !== undefined) {
-    throw extraForbidden(unknown);
-  }
+  checkFields(exchange, exchange.host.dialect.chatFields);
   answerChat(exchange, readChat(exchange.body), (call) => exchange.host.dialect.chat(call));
 }
 
@@ -47,6 +43,7 @@ export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (c
 
 /** POST /v1/completions */
 export function completion(exchange: Exchange): void {
+  checkFields(exchange, exchange.host.dialect.completionFields);
   const model = findGenerator(exchange);
   const { prompt } = exchange.body;
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
@@ -83,9 +80,13 @@ export function chatPrompt(
   });
 }
 
-function extraForbidden(field: string): EngineError {
-  const message = `[{'type': 'extra_forbidden', 'loc': ('body', '${field}'), 'msg': 'Extra inputs are not permitted'}]`;
-  return new EngineError(400, message, { type: "validation" });
+/** Refuses a field that is not among the known ones. */
+function checkFields({ body }: Exchange, known: ReadonlySet<string> | undefined): void {
+  const unknown = known && Object.keys(body).find((field) => !known.has(field));
+  if (unknown !== undefined) {
+    const message = `[{'type': 'extra_forbidden', 'loc': ('body', '${unknown}'), 'msg': 'Extra inputs are not permitted'}]`;
+    throw new EngineError(400, message, { type: "validation" });
+  }
 }
 
 function checkRoles(messages: readonly Message[], { traits }: Model): void {

@@ -133,3 +133,26 @@ describe.each(["vllm", "sglang", "llama.cpp"] as const)("engines that speak %s",
     await expect(message).rejects.toThrow(/prompt is too long: \d+ tokens > \d+ maximum/);
   });
 });
+
+test.each(["sglang", "openai"] as const)(
+  "engines that speak %s begin without a count, and the stream tells one",
+  async (dialect) => {
+    await using service = await startService(dialect);
+    const content = `[[sim:text=The answer]] [[sim:split=50]] ${"word ".repeat(200)}`;
+    const stream = new Anthropic({ baseURL: service.url, apiKey: service.key, maxRetries: 0 }).messages.stream({
+      model: models.plain,
+      max_tokens: 100,
+      messages: [{ role: "user", content }],
+    });
+    let told = 0;
+    stream.on("streamEvent", (event) => {
+      if (event.type === "message_start") {
+        told = event.message.usage.input_tokens;
+      }
+    });
+    const { usage } = await stream.finalMessage();
+    expect(told).toBeGreaterThan(usage.input_tokens / 2);
+    expect(told).toBeLessThan(usage.input_tokens * 2);
+    expect(await service.receipt(stream.request_id)).toMatchObject({ inputTokens: usage.input_tokens });
+  },
+);

@@ -3,7 +3,7 @@ import { CompletionEncoder } from "../answer/completion.ts";
 import type { Dialect } from "../dialect.ts";
 import { ChatEncoder } from "./chat.ts";
 import { errorBody, promptTooLong } from "./errors.ts";
-import { chatFields } from "./fields.ts";
+import { chatFields, completionFields } from "./fields.ts";
 import { routes } from "./routes.ts";
 import { toUsage } from "./usage.ts";
 
@@ -13,6 +13,7 @@ export const trtllm: Dialect = {
   anyModelName: true,
   truncates: false,
   chatFields,
+  completionFields,
   routes,
   chat: (call) => new ChatEncoder(call),
   completion: (call) =>

@@ -11,10 +11,11 @@ export const trtllm: Dialect = {
   engine: "trtllm",
   sampling: "trtllm",
   countsAsItGoes: true,
+  mayRefuseParallelToolCalls: true, // before https://github.com/NVIDIA/TensorRT-LLM/pull/19459; later ones do not obey
   promptFields: oneSwitch,
-  fields: ({ cacheSalt }) => ({
+  fields: ({ prompt, cacheSalt }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },
-    cache_salt: cacheSalt,
+    cache_salt: prompt.case === "conversation" ? cacheSalt : undefined, // completions have no such field
   }),
   healthPath: "/health",
   metrics: {

@@ -30,7 +30,7 @@ export async function* generation(
   deps: GenerationDependencies,
   signal: AbortSignal,
 ): AsyncGenerator<GenerateResponse> {
-  const { model, request, hold, countInput } = planned;
+  const { model, request, hold, estimatedInput, countInput } = planned;
   let usage: EngineUsage | undefined;
   let finish: FinishReason | undefined;
   let started = false;
@@ -57,7 +57,8 @@ export async function* generation(
         started = true;
         notes.began();
         deps.observer.began(model.id);
-        events = [startedEvent(request, usage?.inputTokens ?? 0), ...events];
+        const inputTokens = usage === undefined || usage.isLowerBound ? estimatedInput : usage.inputTokens;
+        events = [startedEvent(request, inputTokens), ...events];
       }
       if (gathered !== undefined) {
         gathered.add(events);

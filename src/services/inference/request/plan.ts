@@ -25,6 +25,8 @@ export interface PlannedGeneration {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly hold: Hold;
+  /** An estimate of the prompt's tokens, at most those that are held. */
+  readonly estimatedInput: number;
   /** Counts the prompt. Set where prompt and output may still exceed the context. */
   readonly countInput?: () => Promise<number | undefined>;
 }
@@ -33,6 +35,7 @@ export interface PlannedGeneration {
 interface MeasuredPrompt {
   readonly tokenizable: Pick<FleetRequest, "prompt" | "recipe" | "thinking">;
   readonly countInput: () => Promise<number | undefined>;
+  readonly estimate: number;
   readonly limits: TokenLimits;
 }
 
@@ -63,13 +66,14 @@ export async function plan(
     const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
     const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
     const bound = Math.min(model.context_length, promptBound(prompt, deps.fleet.templateTokens(model)));
-    const length = { bound, estimate: estimateTokens(prompt), count: countInput };
+    const estimate = estimateTokens(prompt);
+    const length = { bound, estimate, count: countInput };
     const limits = limitOutput(model, request.maxOutputTokens, length);
     if (!(limits instanceof Promise)) {
-      return { tokenizable, countInput, limits };
+      return { tokenizable, countInput, estimate, limits };
     }
     return limits.then(
-      (found) => ({ tokenizable, countInput, limits: found }),
+      (found) => ({ tokenizable, countInput, estimate, limits: found }),
       (error: unknown): never => {
         throw contextRefusal(error, model, prompt);
       },
@@ -103,11 +107,12 @@ export async function plan(
       ? { holds: [hold], settled: async () => {} }
       : shareHold(hold, await readWanted(hold, measured));
   const serviceClass = settleServiceClass(request.serviceClass, caller);
-  const generations = measured.map(({ tokenizable, countInput, limits }, index) => {
+  const generations = measured.map(({ tokenizable, countInput, estimate, limits }, index) => {
     const part = holds[index] ?? hold;
     return {
       model,
       hold: part,
+      estimatedInput: Math.min(estimate, part.inputTokens),
       ...(limits.mayPass && { countInput }),
       request: {
         ...tokenizable,

@@ -56,12 +56,13 @@ describe.each(engines)("$dialect", ({ dialect, tools, completions }) => {
   });
 
   if (tools) {
-    test("calls tools", async () => {
+    test.each([undefined, false])("calls tools, in parallel %s", async (parallelToolCalls) => {
       const parametersJson = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}';
       const { outputs, answer } = await started.generate(
         chatRequest({
           messages: [{ role: Role.USER, text: "What is the weather in Oslo? [[sim:call=weather]]" }],
           tools: [{ name: "weather", description: "Tells the weather.", parametersJson }],
+          ...(parallelToolCalls !== undefined && { parallelToolCalls }),
         }),
       );
       expect(answer.calls).toEqual([{ id: expect.any(String), name: "weather", arguments: expect.any(String) }]);
@@ -86,7 +87,8 @@ describe.each(engines)("$dialect", ({ dialect, tools, completions }) => {
 
   if (completions) {
     test("continues a text", async () => {
-      const { answer, outputs } = await started.generate(textRequest("Once upon a time"));
+      const cacheSalt = "of one account";
+      const { answer, outputs } = await started.generate(textRequest("Once upon a time", { cacheSalt }));
       expect(answer.text.length).toBeGreaterThan(0);
       expect(outputs.at(-1)?.finish).toBe(FinishReason.STOP);
     });

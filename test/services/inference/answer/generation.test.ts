@@ -70,6 +70,7 @@ async function run(
   const planned = {
     model: { id: "m" },
     request: { requestId: "req_1", gathered: options.gathered ?? false },
+    estimatedInput: 42,
     hold,
   } as unknown as PlannedGeneration;
   const events: GenerationEvent["event"][] = [];
@@ -114,6 +115,23 @@ test("starts, streams, settles, finishes", async () => {
     ["began", "m"],
     ["ended", "m", expect.objectContaining({ outputTokens: 3, cachedInputTokens: 4 })],
   ]);
+});
+
+test.each<[string, Partial<EngineOutput>, bigint]>([
+  ["what the engine counted", { usage: usage(7, 0) }, 7n],
+  ["an estimate where the engine has not counted yet", {}, 42n],
+  ["an estimate where the engine only shows a lower bound", { usage: { ...usage(3, 1), isLowerBound: true } }, 42n],
+])("the start tells the prompt's tokens: %s", async (_, first, told) => {
+  const script = [
+    { events: [], ...first },
+    { events: [text("Hello")], usage: usage(7, 3), finish: FinishReason.STOP },
+  ];
+  for (const gathered of [false, true]) {
+    const { events, ended } = await run(script, { gathered });
+    expect(events[0]).toMatchObject({ case: "started", value: { inputTokens: told } });
+    expect(events.at(-1)).toMatchObject({ case: "finished", value: { usage: { inputTokens: 7n } } });
+    expect(ended).toEqual([["settled", usage(7, 3), "completed"]]);
+  }
 });
 
 test("a gathered answer is one message, settled before it", async () => {

@@ -43,6 +43,8 @@ export class AnswerBuilder {
   #finish: FinishReason | undefined;
   #implausible: string | undefined;
   #reasoned = false;
+  /** Whether thinking that can be seen came since the last text. */
+  #thinking = false;
   /** Whether white space that comes now only separates answer and thinking: some engines' parsers leave it there. */
   #trimming = false;
   #answered = false;
@@ -71,7 +73,8 @@ export class AnswerBuilder {
     this.#fresh = true;
   }
 
-  addReasoning(reasoning: string): void {
+  /** Takes thinking. It begins with what can be seen: some templates write an empty block where none is wanted. */
+  addReasoning(told: string): void {
     if (this.#stopped) {
       this.#breakOff();
       return;
@@ -82,7 +85,11 @@ export class AnswerBuilder {
       this.#trimming = true;
       this.#splitter?.startAnswer();
     }
-    this.#events.push(reasoningEvent(reasoning));
+    const reasoning = this.#thinking ? told : told.trimStart();
+    if (reasoning !== "") {
+      this.#thinking = true;
+      this.#events.push(reasoningEvent(reasoning));
+    }
     this.#bound.add();
   }
 
@@ -97,6 +104,7 @@ export class AnswerBuilder {
       return;
     }
     this.#trimming = false;
+    this.#thinking = false;
     if (this.#splitter === undefined || this.#reasoned) {
       this.#events.push(textEvent(text));
     } else {

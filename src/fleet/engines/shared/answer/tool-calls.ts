@@ -19,7 +19,7 @@ const mostCalls = 128;
 const mostWaiting = 1024 * 1024;
 
 interface Call {
-  /** Its number among the calls that have a name; calls without a name are never shown. -1 until it has started. */
+  /** Its number among the calls that have started; calls without a name never do. -1 until it has started. */
   index: number;
   /** The engine's own id. Undefined until it came. */
   engineId: string | undefined;
@@ -27,14 +27,14 @@ interface Call {
   /** The arguments that came before the call's name. */
   waiting: string;
   readonly end: JsonEnd;
+  /** Whether arguments were passed on. */
   hasArguments: boolean;
-  started: boolean;
 }
 
 /**
  * Turns the pieces of tool calls into events and repairs what engines get wrong: no index, one index or one id for
  * several calls, no id, an id that changes with every piece, a name that is repeated or comes late, arguments as an
- * object, or no arguments.
+ * object, pieces of several calls in turns, or no arguments. A call starts once each one before it has arguments.
  */
 export class ToolCalls {
   readonly #runId: string;
@@ -43,6 +43,8 @@ export class ToolCalls {
   readonly #byEngineIndex = new Map<number, Call>();
   readonly #ids = new Set<string>();
   #current: Call | undefined;
+  /** The named calls without arguments so far, in their order. Only the first one has started. */
+  readonly #bare: Call[] = [];
 
   /** The run's id makes the ids unique of calls for which the engine gave none. */
   constructor(runId: string) {
@@ -57,38 +59,27 @@ export class ToolCalls {
   /** Takes one piece and adds its events. Throws ENGINE_FAILED beyond 128 calls. */
   push(delta: ToolCallDelta, events: GenerationEvent[]): void {
     const call = this.#toCall(delta);
-    if (call !== this.#current) {
-      if (this.#current !== undefined) {
-        close(this.#current, events);
-      }
-      this.#current = call;
-    }
+    this.#current = call;
     call.engineId ??= delta.id || undefined;
     call.name ||= delta.function?.name ?? "";
     const fragment = toText(delta.function?.arguments);
-    if (fragment !== "") {
-      call.hasArguments = true;
-      call.end.push(fragment);
-    }
-    if (call.started) {
-      if (fragment !== "") {
-        events.push(toolCallArgumentsEvent(call.index, fragment));
-      }
-      return;
-    }
+    call.end.push(fragment);
     call.waiting += fragment;
-    if (call.name !== "") {
-      this.#start(call, events);
-    } else if (call.waiting.length > mostWaiting) {
-      throw engineFailed("a tool call has no name", true);
+    if (call.name === "") {
+      if (call.waiting.length > mostWaiting) {
+        throw engineFailed("a tool call has no name", true);
+      }
+    } else if (call.waiting !== "") {
+      this.#passArguments(call, events);
+    } else if (!call.hasArguments && !this.#bare.includes(call)) {
+      this.#bare.push(call);
+      this.#startFirst(events);
     }
   }
 
   /** The answer is over. */
   end(events: GenerationEvent[]): void {
-    if (this.#current !== undefined) {
-      close(this.#current, events);
-    }
+    this.#endBareBefore(undefined, events);
   }
 
   #toCall(delta: ToolCallDelta): Call {
@@ -107,7 +98,6 @@ export class ToolCalls {
       waiting: "",
       end: new JsonEnd(),
       hasArguments: false,
-      started: false,
     };
     if (index !== undefined) {
       this.#byEngineIndex.set(index, call);
@@ -115,38 +105,63 @@ export class ToolCalls {
     return call;
   }
 
+  #passArguments(call: Call, events: GenerationEvent[]): void {
+    if (!call.hasArguments) {
+      call.hasArguments = true;
+      this.#endBareBefore(call, events);
+      if (call.index === -1) {
+        this.#start(call, events);
+      }
+    }
+    events.push(toolCallArgumentsEvent(call.index, call.waiting));
+    call.waiting = "";
+    if (this.#bare[0] === call) {
+      this.#bare.shift();
+      this.#startFirst(events);
+    }
+  }
+
+  /** Gives the calls before this one an empty object, since their own arguments would have come by now. */
+  #endBareBefore(call: Call | undefined, events: GenerationEvent[]): void {
+    for (let [first] = this.#bare; first !== undefined && first !== call; [first] = this.#bare) {
+      this.#bare.shift();
+      first.hasArguments = true;
+      first.end.push("{}");
+      events.push(toolCallArgumentsEvent(first.index, "{}"));
+      this.#startFirst(events);
+    }
+  }
+
+  #startFirst(events: GenerationEvent[]): void {
+    const [first] = this.#bare;
+    if (first !== undefined && first.index === -1) {
+      this.#start(first, events);
+    }
+  }
+
   #start(call: Call, events: GenerationEvent[]): void {
     call.index = this.#started++;
     const own = call.engineId;
     const id = own === undefined || this.#ids.has(own) ? `call_${this.#runId}_${call.index}` : own;
     this.#ids.add(id);
-    call.started = true;
     events.push(toolCallStartedEvent(call.index, id, call.name));
-    if (call.waiting !== "") {
-      events.push(toolCallArgumentsEvent(call.index, call.waiting));
-    }
-    call.waiting = "";
   }
 }
 
 /**
  * Whether a piece opens another call although its index, or the lack of one, points at a known call: it brings another
- * id and a name, and the known call's arguments are complete.
+ * name while the known call is not amid its arguments, or the same name with another id after them.
  */
 function beginsAnother(known: Call, delta: ToolCallDelta): boolean {
-  if (!delta.id || !delta.function?.name || known.engineId === undefined || delta.id === known.engineId) {
+  const name = delta.function?.name;
+  if (!name) {
     return false;
   }
-  return !known.started || known.end.reached;
-}
-
-/** Gives a call without arguments an empty object. */
-function close(call: Call, events: GenerationEvent[]): void {
-  if (!call.started || call.hasArguments) {
-    return;
+  if (known.name !== "" && name !== known.name) {
+    return !known.hasArguments || known.end.reached;
   }
-  call.hasArguments = true;
-  events.push(toolCallArgumentsEvent(call.index, "{}"));
+  const isOther = Boolean(delta.id) && known.engineId !== undefined && delta.id !== known.engineId;
+  return isOther && (known.name === "" || known.end.reached);
 }
 
 function toText(value: string | object | null | undefined): string {

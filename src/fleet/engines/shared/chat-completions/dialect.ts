@@ -22,6 +22,8 @@ export interface Dialect {
   readonly promptFields: (request: ThinkingRequest, continued: boolean) => Fields;
   /** Other fields that only this engine takes, such as running usage and the cache salt. */
   readonly fields: (request: EngineRequest) => Fields;
+  /** Whether some versions refuse `parallel_tool_calls`: it is not sent. */
+  readonly mayRefuseParallelToolCalls?: true;
   /** Whether some versions repeat the last assistant turn in the answer that continues it. */
   readonly mayRepeatPrefill?: true;
   /** Whether the server may write on beyond a stop sequence: the answer is then ended on our side. */

@@ -39,7 +39,7 @@ export function promptFields(
   return {
     model,
     messages: turns.map((message) => toMessage(message, dialect)),
-    ...toolFields(prompt.value),
+    ...toolFields(prompt.value, dialect),
     ...dialect.promptFields(request, continued),
   };
 }
@@ -71,14 +71,14 @@ function toMessage(message: Message, dialect: Dialect): Fields {
 }
 
 /** Engines refuse an empty list of tools, and a tool choice without tools. */
-function toolFields(conversation: Conversation): Fields {
+function toolFields(conversation: Conversation, dialect: Dialect): Fields {
   if (conversation.tools.length === 0) {
     return {};
   }
   return {
     tools: conversation.tools.map(toTool),
     tool_choice: conversation.toolChoice && toToolChoice(conversation.toolChoice),
-    parallel_tool_calls: conversation.parallelToolCalls,
+    parallel_tool_calls: dialect.mayRefuseParallelToolCalls ? undefined : conversation.parallelToolCalls,
   };
 }
 

@@ -181,13 +181,18 @@ class StreamHandler implements ResponseHandler {
     this.#stop();
   }
 
-  /** The answer is complete. The rest of the body may arrive, so that the connection can be reused. */
+  /**
+   * The answer is complete. The rest of the body may arrive, so that the connection can be reused, also while a slow
+   * reader has not taken all: it may leave, and nobody would read on.
+   */
   #finish(): void {
     this.#over = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.queue.end();
     if (this.#reader.isCut) {
       this.#call?.abort();
+    } else {
+      this.#call?.resume();
     }
   }
 

@@ -39,6 +39,25 @@ test("white space that parts the answer from the thinking is in neither", () => 
   expect(said).toEqual(["reasoning hm", "text Hello", "text \n\n", "text again"]);
 });
 
+test.each<[pieces: string[], said: string[]]>([
+  [["\n\n"], []],
+  [
+    ["\n", " \nhm", "\n", "so"],
+    ["reasoning hm", "reasoning \n", "reasoning so"],
+  ],
+])("thinking begins with what can be seen: %j", (pieces, said) => {
+  const answer = new AnswerBuilder(chatRequest("hi"), traits());
+  answer.touch();
+  for (const piece of pieces) {
+    answer.addReasoning(piece);
+  }
+  answer.addText("\n\nHello");
+  answer.addReasoning("\n");
+  const { events, usage } = answer.take() ?? { events: [] };
+  expect(events.map(({ event }) => `${event.case} ${event.value}`)).toEqual([...said, "text Hello"]);
+  expect(usage?.outputTokens).toBe(pieces.length + 2);
+});
+
 test("an answer without thinking begins as the engine said it", () => {
   const answer = new AnswerBuilder(chatRequest("hi"), traits());
   answer.touch();

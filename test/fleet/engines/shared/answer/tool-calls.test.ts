@@ -59,6 +59,54 @@ test.each<[string, ToolCallDelta[], unknown[]]>([
     [weather, time],
   ],
   [
+    "one index for a call without arguments and the next one",
+    [
+      { index: 0, id: "b", function: { name: "time", arguments: "" } },
+      { index: 0, id: "a", function: { name: "weather", arguments: '{"city":' } },
+      { index: 0, function: { arguments: '"Oslo"}' } },
+    ],
+    [time, weather],
+  ],
+  [
+    "one index and no ids",
+    [
+      { index: 0, function: { name: "time", arguments: "" } },
+      { index: 0, function: { name: "weather", arguments: '{"city":"Oslo"}' } },
+      { index: 0, function: { name: "time", arguments: "{}" } },
+    ],
+    [
+      { ...time, id: "call_req_0" },
+      { ...weather, id: "call_req_1" },
+      { ...time, id: "call_req_2" },
+    ],
+  ],
+  [
+    "neither index nor ids",
+    [{ function: { name: "weather", arguments: '{"city":"Oslo"}' } }, { function: { name: "time", arguments: "" } }],
+    [
+      { ...weather, id: "call_req_0" },
+      { ...time, id: "call_req_1" },
+    ],
+  ],
+  [
+    "the same id and name with every piece",
+    [
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+      { index: 0, id: "a", function: { name: "weather", arguments: '{"city":' } },
+      { index: 0, id: "a", function: { name: "weather", arguments: '"Oslo"}' } },
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+    ],
+    [weather],
+  ],
+  [
+    "a new id and the name again after a first piece without arguments",
+    [
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+      { index: 0, id: "x", function: { name: "weather", arguments: '{"city":"Oslo"}' } },
+    ],
+    [weather],
+  ],
+  [
     "a new id and the name again with every piece",
     [
       { index: 0, id: "a", function: { name: "weather", arguments: '{"city":' } },
@@ -82,6 +130,29 @@ test.each<[string, ToolCallDelta[], unknown[]]>([
     ],
     [weather, time],
   ],
+  [
+    "pieces in turns",
+    [
+      { index: 0, id: "a", function: { name: "weather", arguments: "" } },
+      { index: 1, id: "c", function: { name: "weather", arguments: "" } },
+      { index: 2, id: "b", function: { name: "time", arguments: "" } },
+      { index: 0, function: { arguments: '{"city":' } },
+      { index: 1, function: { arguments: '{"city":' } },
+      { index: 0, function: { arguments: '"Oslo"}' } },
+      { index: 1, function: { arguments: '"Ulm"}' } },
+    ],
+    [weather, { ...weather, id: "c", arguments: '{"city":"Ulm"}' }, time],
+  ],
+  [
+    "pieces in turns, the last call's first",
+    [
+      { index: 0, id: "b", function: { name: "time", arguments: "" } },
+      { index: 1, id: "a", function: { name: "weather", arguments: "" } },
+      { index: 2, id: "c", function: { name: "time", arguments: "" } },
+      { index: 1, function: { arguments: '{"city":"Oslo"}' } },
+    ],
+    [time, weather, { ...time, id: "c" }],
+  ],
   ["no id", [{ index: 0, function: { name: "time" } }], [{ ...time, id: "call_req_0" }]],
   [
     "one id for two calls",
@@ -95,10 +166,14 @@ test.each<[string, ToolCallDelta[], unknown[]]>([
   expect(read(...deltas)).toEqual(calls);
 });
 
-test("a call without arguments is whole before the next one begins", () => {
+test("a call without arguments is whole before the next one begins, which waits for its own", () => {
   const events: GenerationEvent[] = [];
+  const seen = () => events.map(({ event }) => event.case);
   const calls = new ToolCalls("req");
   calls.push({ index: 0, id: "b", function: { name: "time" } }, events);
   calls.push({ index: 1, id: "a", function: { name: "weather" } }, events);
-  expect(events.map(({ event }) => event.case)).toEqual(["toolCallStarted", "toolCallArguments", "toolCallStarted"]);
+  expect(seen()).toEqual(["toolCallStarted"]);
+  calls.push({ index: 1, function: { arguments: "{" } }, events);
+  const [started, given] = ["toolCallStarted", "toolCallArguments"];
+  expect(seen()).toEqual([started, given, started, given]);
 });

@@ -7,6 +7,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import type { EngineRequest } from "#src/fleet/engines/interface.ts";
 import { sglang } from "#src/fleet/engines/sglang/dialect.ts";
 import { generationRequest } from "#src/fleet/engines/shared/chat-completions/request.ts";
+import { trtllm } from "#src/fleet/engines/trtllm/dialect.ts";
 import { vllm } from "#src/fleet/engines/vllm/dialect.ts";
 import { chatRequest, plain, textRequest } from "../../requests.ts";
 
@@ -219,4 +220,27 @@ test.each([
 ] as const)("%o is told the class %s as priority %s", (dialect, priority, expected) => {
   const request = chatRequest("hi", priority && { priority });
   expect(JSON.parse(generationRequest(request, dialect, false).body).priority).toBe(expected);
+});
+
+test.each([
+  { dialect: vllm, apart: true },
+  { dialect: sglang, apart: true },
+  { dialect: trtllm, apart: false },
+])("$dialect.engine keeps accounts apart in its prefix cache, without a chat template $apart", ({ dialect, apart }) => {
+  const salted = (request: EngineRequest) => JSON.parse(generationRequest(request, dialect, false).body);
+  expect(salted(chatRequest("hi", { cacheSalt: "acc" })).cache_salt).toBe("acc");
+  expect(salted(textRequest("hi", { cacheSalt: "acc" })).cache_salt).toBe(apart ? "acc" : undefined);
+});
+
+test.each([
+  { dialect: vllm, sent: false },
+  { dialect: sglang, sent: false },
+  { dialect: trtllm, sent: undefined },
+])("asks $dialect.engine for one call at a time by parallel_tool_calls $sent", ({ dialect, sent }) => {
+  const request = chatRequest({
+    messages: [{ role: Role.USER, text: "hi" }],
+    tools: [{ name: "f" }],
+    parallelToolCalls: false,
+  });
+  expect(JSON.parse(generationRequest(request, dialect, false).body).parallel_tool_calls).toBe(sent);
 });
