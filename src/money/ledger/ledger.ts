@@ -116,7 +116,8 @@ class SliceLedger implements CoreLedger {
       requests: this.#requests,
       lost: this.#lost,
     };
-    await this.#listen();
+    // A missing connection is made later, like a lost one: announcements only make things happen sooner.
+    await this.#listen().catch((error: unknown) => this.#parts.logger.warn({ error }, "other cores are not heard yet"));
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });
     this.#stopUpkeep = startUpkeep({
       ...parts,
