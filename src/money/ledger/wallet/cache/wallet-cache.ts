@@ -3,7 +3,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announcements } from "../../../model/announcements.ts";
 import type { MeteringObserver } from "../../../model/observer.ts";
-import type { StoredSlice, WalletStore } from "../../../model/store/wallet.ts";
+import type { LeasedSlice, StoredSlice, WalletStore } from "../../../model/store/wallet.ts";
 import type { PriceBook } from "../../../prices/price-book.ts";
 import { EndedSlices } from "../../refill/ended-slices.ts";
 import type { Debts } from "../debts.ts";
@@ -41,7 +41,9 @@ export class WalletCache implements AuditedWallets {
   readonly #opening = new Map<string, Opening>();
   readonly #audit: SliceAudit;
   readonly #ended: EndedSlices;
-  /** The accounts of slices that are still to be closed. */
+  /** Slices of earlier processes, which charges of those processes still need. */
+  readonly #adopted = new Set<string>();
+  /** The accounts of slices that are still to be closed, now or later. */
   readonly #accounts = new Map<string, string>();
 
   constructor({ store, debts, book, outage, clock, logger, observer }: Dependencies) {
@@ -61,7 +63,7 @@ export class WalletCache implements AuditedWallets {
   }
 
   get ended(): ReadonlySet<string> {
-    return this.#ended.ids;
+    return new Set([...this.#ended.ids, ...this.#adopted]);
   }
 
   /** An account's wallet if it is in memory. */
@@ -169,8 +171,19 @@ export class WalletCache implements AuditedWallets {
     return this.#audit.unknown();
   }
 
+  /** Keeps the slices of earlier processes open until they are closed by id: their charges come first. */
+  adopt(slices: readonly Pick<LeasedSlice, "id" | "accountId">[]): void {
+    for (const { id, accountId } of slices) {
+      this.#adopted.add(id);
+      this.#accounts.set(id, accountId);
+    }
+  }
+
   /** Closes slices that no wallet has, now or as soon as the store can be reached. */
   closeSlices(sliceIds: readonly string[]): Promise<void> {
+    for (const id of sliceIds) {
+      this.#adopted.delete(id);
+    }
     return this.#ended.closeSoon(sliceIds);
   }
 
