@@ -2,6 +2,8 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Client, type PoolClient, type QueryConfig } from "pg";
 import { systemRandom } from "#lib/ids/random.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import { createLedgerStore } from "#src/money/store/create.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
@@ -185,6 +187,30 @@ test("announcements come again after the connection that carries them has gone s
   await telling.end();
   await Promise.all([storage.close(), teller.close()]);
 });
+
+test("behind a pooler announcements come again after the connection that carries them has gone silent", async () => {
+  const storage = await openStorage(url, never);
+  const { pool } = storage as PostgresqlStorage;
+  const options = { clock: systemClock, ended() {}, listenUrl: door.url };
+  const listening = createLedgerStore(storage, systemRandom, "core-1", options);
+  const telling = new PostgresqlLedgerStore({ pool, pooled: false }, systemRandom, "core-2");
+  let heard = 0;
+  const listen = () => listening.listen(() => void heard++);
+  await listen();
+  door.forsake(); // the next question goes unanswered
+  await eventually("announcements are heard again", async () => {
+    await listen().catch(() => {});
+    await telling.announce("account");
+    return heard > 0;
+  });
+  await listening.end();
+  door.hang(); // the server takes a connection and says nothing
+  const again = createLedgerStore(storage, systemRandom, "core-3", options);
+  expect(isUnreachable(await refusalOf(again.listen(() => {})))).toBe(true);
+  await again.end();
+  await telling.end();
+  await storage.close();
+}, 90_000);
 
 test("who finds every connection taken waits as long as a connection may take, and the next one gets one that was given back", async () => {
   const storage = await open({ ...never, connectMs: 300 });

@@ -16,6 +16,8 @@ const flushMs = 50;
 const retryMs = 1000;
 /** Without a failure for so long a disk has room again: a full one takes a line now and then. */
 const roomMs = 10_000;
+/** Empty lines, which readers skip, as large as a block: what is left of the last one is too little for most notes. */
+const probe = "\n".repeat(4096);
 /**
  * In bytes. A larger file is rewritten with only the records that still count, once it has doubled since its last
  * rewrite.
@@ -207,9 +209,10 @@ export class FileJournal implements CoreJournal {
     if (this.#isClosed) {
       return false;
     }
-    const header = this.#ownerDue ? this.#encodeOwner() : "";
+    const text = (this.#ownerDue ? this.#encodeOwner() : "") + lines;
     try {
-      this.#file.append(this.#lineEnd + header + lines, isSynced);
+      // A disk that refused has to take something: it refuses no empty text.
+      this.#file.append(this.#lineEnd + (text === "" && !this.#healthy ? probe : text), isSynced);
     } catch (error) {
       this.#refused(error);
       return false;

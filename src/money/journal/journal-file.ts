@@ -33,6 +33,8 @@ export class DiskFile implements JournalFile {
   #open: number | undefined;
   #size: number;
   #setAside: number;
+  /** Whether the file may end with a part of a text that it did not take. */
+  #hasRest = false;
   /** Whether a power cut may still show another file under its name. */
   #isNameDue = false;
 
@@ -66,15 +68,26 @@ export class DiskFile implements JournalFile {
 
   append(text: string, isSynced = false): void {
     const descriptor = this.#descriptor;
+    this.#removeRest(descriptor);
+    this.#hasRest = true; // until it is whole
     try {
       const size = writeAll(this.#disk, descriptor, Buffer.from(text));
       if (!isSynced) {
         this.#mustBeInPlace();
       }
       this.#size += size;
+      this.#hasRest = false;
     } catch (error) {
-      this.#disk.ftruncateSync(descriptor, this.#size);
+      this.#removeRest(descriptor);
       throw error;
+    }
+  }
+
+  /** Throws when the disk refuses that, too: then nothing may follow before it is done. */
+  #removeRest(descriptor: number): void {
+    if (this.#hasRest) {
+      this.#disk.ftruncateSync(descriptor, this.#size);
+      this.#hasRest = false;
     }
   }
 
@@ -92,9 +105,10 @@ export class DiskFile implements JournalFile {
     this.#mustBeInPlace();
     const next = `${this.path}.next`;
     const before = this.#descriptor;
-    const descriptor = disk.openSync(next, "w+", 0o600);
+    const descriptor = disk.openSync(next, "a+", 0o600); // what follows a line that was cut off begins at the end
     let size: number;
     try {
+      disk.ftruncateSync(descriptor, 0); // an earlier process may have left it behind
       size = writeAll(disk, descriptor, Buffer.from(text));
       disk.fsyncSync(descriptor);
       disk.renameSync(next, this.path);
@@ -104,6 +118,7 @@ export class DiskFile implements JournalFile {
     }
     this.#open = descriptor;
     this.#size = size;
+    this.#hasRest = false;
     this.#isNameDue = true;
     disk.closeSync(before);
     this.#syncName();

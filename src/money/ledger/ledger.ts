@@ -116,7 +116,8 @@ class SliceLedger implements CoreLedger {
       requests: this.#requests,
       lost: this.#lost,
     };
-    await this.#listen();
+    // A missing connection is made later, like a lost one: announcements only make things happen sooner.
+    await this.#listen().catch((error: unknown) => this.#parts.logger.warn({ error }, "other cores are not heard yet"));
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });
     this.#stopUpkeep = startUpkeep({
       ...parts,
@@ -217,9 +218,14 @@ class SliceLedger implements CoreLedger {
   }
 
   async refresh(accountId: string): Promise<void> {
+    this.#wallets.doubt(accountId); // at once: whoever asks meanwhile looks, too
     try {
-      const cached = this.#wallets.find(accountId);
-      await Promise.all([this.#wallets.announce(accountId), cached?.moneyMoved()]);
+      const moved = async () => {
+        const cached = await this.#wallets.opened(accountId);
+        await cached?.moneyMoved();
+        return cached;
+      };
+      const [cached] = await Promise.all([moved(), this.#wallets.announce(accountId)]);
       cached?.queue.changed();
     } catch (error) {
       this.#parts.logger.warn({ error, accountId }, "money that came in could not be looked up yet");

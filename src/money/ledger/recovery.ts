@@ -22,7 +22,7 @@ interface Dependencies {
   readonly store: LedgerStore;
   readonly journal: Journal;
   readonly settler: Pick<Settler, "recover" | "remake">;
-  readonly wallets: Pick<WalletCache, "closeSlices">;
+  readonly wallets: Pick<WalletCache, "adopt" | "closeSlices">;
   readonly budgets: Pick<BudgetCache, "adopt" | "closeSlices">;
   readonly debts: Pick<Debts, "payAll">;
   /** Sends the core's first heartbeat. */
@@ -45,6 +45,7 @@ export async function recover(parts: Dependencies): Promise<void> {
     await awaitPredecessors({ store, clock, logger }, journal.instance);
   }
   const entered = await store.enter({ instance: journal.instance, after: remains.epoch });
+  parts.wallets.adopt(entered.adopted);
   parts.budgets.adopt(entered.adoptedBudgets);
   journal.begin({ databaseId, epoch: entered.epoch });
   await parts.beat();

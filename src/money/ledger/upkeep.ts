@@ -59,10 +59,11 @@ export function startUpkeep({
         await wallets.audit(); // what was given back may be leased again
         await budgets.audit();
       }
-      await listen();
       await wallets.tidy();
       await budgets.tidy();
     }),
+    // By itself, too: behind a pooler it goes to another address, which may be away or silent while the rest works.
+    repeat(clock, tidyMs, logger, "hear other cores", listen),
     repeat(clock, auditMs, logger, "compare slices with the store", () => wallets.audit()),
     repeat(clock, auditMs, logger, "compare slices of budgets with the store", () => budgets.audit()),
     repeat(clock, auditMs, logger, "pay debts", () => debts.payAll(withFreeReturned)),

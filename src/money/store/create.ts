@@ -6,6 +6,7 @@ import { primaryClient } from "#src/storage/postgresql/primary.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import { AnswerLimit } from "#src/storage/workarounds/answer-limit.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
@@ -24,7 +25,7 @@ export interface StoreOptions extends ThreadLife {
   readonly dayMissing?: ((day: number) => void) | undefined;
 }
 
-/** The longest that connecting to listen for other cores' announcements may take. */
+/** The longest that connecting to listen for other cores' announcements, or an answer there, may take. */
 const connectMs = 10_000;
 
 /**
@@ -59,6 +60,9 @@ function openListening(url: string): Pool {
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
   });
+  const limit = new AnswerLimit();
+  limit.watch(pool);
+  limit.begin(connectMs);
   pool.on("error", () => {}); // a server may yet say that it stops on a connection that was given back
   return pool;
 }

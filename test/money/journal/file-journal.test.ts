@@ -1,7 +1,17 @@
-import { appendFileSync, closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Disk, systemDisk } from "#src/money/journal/disk.ts";
 import { FileJournal } from "#src/money/journal/file-journal.ts";
 import { DiskFile, type JournalFile } from "#src/money/journal/journal-file.ts";
 import { encode, type JournalRecord } from "#src/money/journal/journal-record.ts";
@@ -189,6 +199,41 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
   full = true;
   expect(await now.promise([charge("r6")])).toBe(false);
   expect(journals.log.filter((line) => line.includes("the journal cannot be written"))).toHaveLength(2);
+});
+
+test("a full disk is full until it takes something, also once nothing is due any more", async () => {
+  let room = 100; // in the last block of the file: less than a note takes
+  const disk: Disk = {
+    ...systemDisk,
+    writeSync(descriptor, bytes, offset) {
+      const written = systemDisk.writeSync(descriptor, bytes.subarray(0, offset + room), offset);
+      room -= written;
+      if (written === 0 && bytes.length > 0) {
+        throw Object.assign(new Error("no space is left"), { code: "ENOSPC" });
+      }
+      return written;
+    },
+    ftruncateSync(descriptor, length) {
+      room += fstatSync(descriptor).size - length;
+      systemDisk.ftruncateSync(descriptor, length);
+    },
+  };
+  const file = new DiskFile(journals.file, disk);
+  const now = new FileJournal(file, { ...journals.parts, coreId: coreName, content: decode(""), unlock: nothing });
+  now.note(entry("r1"));
+  await journals.clock.advanceAsync(50);
+  expect(now.healthy).toBe(false);
+  now.forget(entry("r1")); // it ends, and its note is due no longer
+  await journals.clock.advanceAsync(5000);
+  expect(now.healthy).toBe(false);
+  room = 1_000_000;
+  await journals.clock.advanceAsync(1000);
+  expect(now.healthy).toBe(true);
+  now.note(entry("r2"));
+  await journals.clock.advanceAsync(50);
+  const kept = decode(readFileSync(journals.file));
+  expect(kept).toMatchObject({ records: [{ note: entry("r2") }], unusable: [], headDamaged: false, torn: false });
+  await now.close();
 });
 
 test("a moved journal keeps no promise, and is unhealthy until it is back", async () => {

@@ -49,22 +49,67 @@ test("a new file is on the disk before it has its name, and then its name is", (
   file.close();
 });
 
-test("a line that the disk takes half of is not in the file", () => {
-  let room = 5;
+test.each(["opened", "replaced"])(
+  "a line that the disk takes half of is not in a file that was %s, and the next one is whole",
+  (how) => {
+    let room = 5;
+    const { disk } = watched({
+      writeSync(descriptor, bytes, offset) {
+        if (room === 0) {
+          room = 1000;
+          throw Object.assign(new Error("no space is left"), { code: "ENOSPC" });
+        }
+        const written = systemDisk.writeSync(descriptor, bytes.subarray(0, offset + room), offset);
+        room -= written;
+        return written;
+      },
+    });
+    const path = join(folder, `half ${how}`);
+    const file = new DiskFile(path, disk);
+    if (how === "replaced") {
+      file.replace("");
+    }
+    expect(() => file.append("0123456789\n")).toThrow("no space");
+    expect(readFileSync(path, "utf8")).toBe("");
+    file.append("whole\n");
+    expect(readFileSync(path, "utf8")).toBe("whole\n");
+    file.close();
+  },
+);
+
+test("half a line that cannot be removed either is removed before the next one, and what was synced stays", async () => {
+  let isFull = false;
+  let isBroken = false;
   const { disk } = watched({
     writeSync(descriptor, bytes, offset) {
-      if (room === 0) {
+      if (isFull && offset > 0) {
         throw Object.assign(new Error("no space is left"), { code: "ENOSPC" });
       }
-      const written = systemDisk.writeSync(descriptor, bytes.subarray(0, offset + room), offset);
-      room = 0;
-      return written;
+      return systemDisk.writeSync(descriptor, isFull ? bytes.subarray(0, 5) : bytes, offset);
+    },
+    ftruncateSync(descriptor, length) {
+      if (isBroken) {
+        throw Object.assign(new Error("the disk failed"), { code: "EIO" });
+      }
+      systemDisk.ftruncateSync(descriptor, length);
     },
   });
-  const path = join(folder, "two");
+  const path = join(folder, "rest");
   const file = new DiskFile(path, disk);
+  file.append("before\n");
+  isFull = true;
+  isBroken = true;
+  expect(() => file.append("0123456789\n")).toThrow();
+  isFull = false;
+  expect(() => file.append("refused\n", true)).toThrow("the disk failed");
+  expect(readFileSync(path, "utf8")).toBe("before\n01234");
+  isBroken = false;
+  file.append("promise\n", true);
+  await file.sync();
+  isFull = true;
   expect(() => file.append("0123456789\n")).toThrow("no space");
-  expect(readFileSync(path, "utf8")).toBe("");
+  expect(readFileSync(path, "utf8")).toBe("before\npromise\n");
+  expect(file.size).toBe(15);
   file.close();
 });
 

@@ -56,6 +56,15 @@ export const settlementMutations = within(
       tests: ["recovery"],
     },
     {
+      name: "an audit takes from charges that were promised what they are to be paid with",
+      file: "recovery.ts",
+      find: "  parts.wallets.adopt(entered.adopted);",
+      replace: "",
+      breaks: "The slices go back. No hold leaks.",
+      tests: ["adopted-slices"],
+      worlds: [], // a charge that lost its slices is made anew
+    },
+    {
       name: "what an earlier process had leased stays leased",
       file: "recovery.ts",
       find: "  await wallets.closeSlices(adopted.map((slice) => slice.id));",

@@ -32,7 +32,7 @@ export interface SliceDifferences {
 export interface AuditedWallets {
   /** The wallets in memory. */
   readonly all: ReadonlyMap<string, AuditedWallet>;
-  /** Slices that no wallet has any more and that are still to be closed. */
+  /** Slices that no wallet has and that are closed in time by others. A copy. */
   readonly ended: ReadonlySet<string>;
   open(accountId: string): Promise<AuditedWallet>;
 }
@@ -122,7 +122,7 @@ export class SliceAudit {
   async #suspects(): Promise<string[]> {
     const suspects: string[] = [];
     const seen = new Set<string>();
-    const { all, ended } = this.#wallets;
+    const { all } = this.#wallets;
     for (let after = noId; ; ) {
       const page = await this.#store.openSlices({ after });
       const last = page.at(-1);
@@ -130,6 +130,7 @@ export class SliceAudit {
         break;
       }
       after = last.accountId;
+      const { ended } = this.#wallets;
       for (const [accountId, stored] of Map.groupBy(page, (slice) => slice.accountId)) {
         const known = all.get(accountId)?.wallet.unspent() ?? new Map<string, PicoUsd>();
         const { unknown, surplus, lost } = compareSlices(known, stored, ended);
@@ -150,7 +151,7 @@ export class SliceAudit {
   /** Reads the wallet before it asks the store, so that charges that come meanwhile make no difference. */
   async #compare(wallet: Wallet): Promise<SliceDifferences & { readonly stored: readonly StoredSlice[] }> {
     const known = wallet.unspent();
-    const ended = new Set(this.#wallets.ended);
+    const { ended } = this.#wallets;
     const stored = await this.#store.openSlices({ accountId: wallet.accountId });
     return { ...compareSlices(known, stored, ended), stored };
   }

@@ -3,7 +3,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Announcements } from "../../../model/announcements.ts";
 import type { MeteringObserver } from "../../../model/observer.ts";
-import type { StoredSlice, WalletStore } from "../../../model/store/wallet.ts";
+import type { LeasedSlice, StoredSlice, WalletStore } from "../../../model/store/wallet.ts";
 import type { PriceBook } from "../../../prices/price-book.ts";
 import { EndedSlices } from "../../refill/ended-slices.ts";
 import type { Debts } from "../debts.ts";
@@ -23,6 +23,12 @@ interface Dependencies {
   readonly observer: Pick<MeteringObserver, "broken">;
 }
 
+/** A wallet that is being filled for the first time. */
+interface Opening {
+  readonly cached: CachedWallet;
+  readonly filled: Promise<CachedWallet>;
+}
+
 /** The wallets of all accounts that use this core. */
 export class WalletCache implements AuditedWallets {
   readonly #store: WalletStore & Announcements;
@@ -32,9 +38,13 @@ export class WalletCache implements AuditedWallets {
   readonly #observer: Pick<MeteringObserver, "broken">;
   readonly #parts: CachedWalletDependencies;
   readonly #wallets = new Map<string, CachedWallet>();
-  readonly #opening = new Map<string, Promise<CachedWallet>>();
+  readonly #opening = new Map<string, Opening>();
   readonly #audit: SliceAudit;
   readonly #ended: EndedSlices;
+  /** Slices of earlier processes, which charges of those processes still need. */
+  readonly #adopted = new Set<string>();
+  /** The accounts of slices that are still to be closed, now or later. */
+  readonly #accounts = new Map<string, string>();
 
   constructor({ store, debts, book, outage, clock, logger, observer }: Dependencies) {
     this.#store = store;
@@ -42,7 +52,7 @@ export class WalletCache implements AuditedWallets {
     this.#clock = clock;
     this.#logger = logger;
     this.#observer = observer;
-    this.#ended = new EndedSlices((ids) => store.close(ids), logger);
+    this.#ended = new EndedSlices((ids) => this.#close(ids), logger);
     this.#audit = new SliceAudit({ store, wallets: this, logger });
     this.#parts = { store, debts, leases: new LeaseBatch(store, clock), audit: this.#audit, outage, clock, logger };
   }
@@ -53,7 +63,7 @@ export class WalletCache implements AuditedWallets {
   }
 
   get ended(): ReadonlySet<string> {
-    return this.#ended.ids;
+    return new Set([...this.#ended.ids, ...this.#adopted]);
   }
 
   /** An account's wallet if it is in memory. */
@@ -67,29 +77,41 @@ export class WalletCache implements AuditedWallets {
     if (cached !== undefined) {
       return Promise.resolve(cached);
     }
-    let opening = this.#opening.get(accountId);
-    if (opening === undefined) {
-      opening = this.#open(accountId).finally(() => this.#opening.delete(accountId));
-      this.#opening.set(accountId, opening);
-    }
-    return opening;
+    return this.#opening.get(accountId)?.filled ?? this.#open(accountId);
   }
 
-  async #open(accountId: string): Promise<CachedWallet> {
+  /** An account's wallet if it is in memory, once it has money. Throws as `open`. */
+  async opened(accountId: string): Promise<CachedWallet | undefined> {
+    return this.#wallets.get(accountId) ?? this.#opening.get(accountId)?.filled;
+  }
+
+  #open(accountId: string): Promise<CachedWallet> {
     const wallet = new Wallet(accountId, this.#book, (error) => {
       this.#observer.broken();
       this.#logger.error({ error, accountId }, "an account's money moved as it never may: it is refused from now on");
     });
     const cached = new CachedWallet(wallet, this.#parts);
+    const filled = this.#fill(cached).finally(() => this.#opening.delete(accountId));
+    this.#opening.set(accountId, { cached, filled });
+    return filled;
+  }
+
+  async #fill(cached: CachedWallet): Promise<CachedWallet> {
     await cached.fill();
-    this.#wallets.set(accountId, cached);
+    this.#wallets.set(cached.wallet.accountId, cached);
     return cached;
   }
 
-  /** Notes that any account's money may have changed: the next request that lacks some looks. */
+  /** Notes that an account's money may have changed: the next request that lacks some looks. */
+  doubt(accountId: string): void {
+    this.#wallets.get(accountId)?.doubt();
+    this.#opening.get(accountId)?.cached.doubt(); // what it is filled with may be of before
+  }
+
+  /** Notes that any account's money may have changed. */
   doubtAll(): void {
-    for (const cached of this.#wallets.values()) {
-      cached.doubt();
+    for (const accountId of [...this.#wallets.keys(), ...this.#opening.keys()]) {
+      this.doubt(accountId);
     }
   }
 
@@ -116,12 +138,31 @@ export class WalletCache implements AuditedWallets {
   /** Forgets slices that are no longer this core's. */
   lose({ wallet }: CachedWallet, sliceIds: readonly string[]): void {
     wallet.lose(new Set(sliceIds));
-    this.#ended.add(sliceIds); // closed in the store if they are still this core's
+    this.#end(wallet, sliceIds); // closed in the store if they are still this core's
+  }
+
+  #end({ accountId }: Wallet, sliceIds: readonly string[]): void {
+    for (const id of sliceIds) {
+      this.#accounts.set(id, accountId);
+    }
+    this.#ended.add(sliceIds);
+  }
+
+  /** The accounts may have new wallets by now, which found the money still leased. */
+  async #close(sliceIds: readonly string[]): Promise<void> {
+    await this.#store.close(sliceIds);
+    for (const id of sliceIds) {
+      const accountId = this.#accounts.get(id);
+      if (accountId !== undefined) {
+        this.#accounts.delete(id);
+        this.doubt(accountId);
+      }
+    }
   }
 
   /** Compares this core's slices with the store's, and corrects differences. */
   async audit(): Promise<void> {
-    await Promise.allSettled(this.#opening.values());
+    await Promise.allSettled(Array.from(this.#opening.values(), ({ filled }) => filled));
     await this.#audit.run();
   }
 
@@ -130,8 +171,19 @@ export class WalletCache implements AuditedWallets {
     return this.#audit.unknown();
   }
 
+  /** Keeps the slices of earlier processes open until they are closed by id: their charges come first. */
+  adopt(slices: readonly Pick<LeasedSlice, "id" | "accountId">[]): void {
+    for (const { id, accountId } of slices) {
+      this.#adopted.add(id);
+      this.#accounts.set(id, accountId);
+    }
+  }
+
   /** Closes slices that no wallet has, now or as soon as the store can be reached. */
   closeSlices(sliceIds: readonly string[]): Promise<void> {
+    for (const id of sliceIds) {
+      this.#adopted.delete(id);
+    }
     return this.#ended.closeSoon(sliceIds);
   }
 
@@ -145,7 +197,7 @@ export class WalletCache implements AuditedWallets {
       } else if (wallet.hasExpired(now) && cached.moving === undefined) {
         void cached.returnExpired();
       }
-      this.#ended.add(wallet.takeDrained());
+      this.#end(wallet, wallet.takeDrained());
       if (wallet.canPayDebt && cached.moving === undefined) {
         cached.freed();
       }
@@ -165,7 +217,7 @@ export class WalletCache implements AuditedWallets {
   }
 
   #drop(wallet: Wallet): void {
-    this.#ended.add(wallet.takeAll());
+    this.#end(wallet, wallet.takeAll());
     this.#wallets.delete(wallet.accountId);
   }
 
