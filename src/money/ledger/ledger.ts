@@ -47,6 +47,8 @@ interface Dependencies {
   /** Counts how often the database changed hands. Absent: no other can take its place. */
   readonly turns?: (() => number) | undefined;
   readonly clock: Clock;
+  /** The machine's wall clock, which tells of a sleep. Absent: the clock's time does. */
+  readonly machine?: Pick<Clock, "now">;
   /** Makes run ids. */
   readonly random: Random;
   readonly logger: Logger;

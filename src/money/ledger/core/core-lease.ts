@@ -14,7 +14,8 @@ const marginMs = 5000;
 /**
  * Keeps this core's slices its own where cores share a store, and cleans up after dead cores. A heartbeat counts from
  * the moment before it was sent, by the monotonic clock, so neither a slow network nor a changed clock makes the lease
- * seem longer than the store thinks it is.
+ * seem longer than the store thinks it is. That clock stands still while the machine is suspended, so the lease also ends
+ * by the machine's wall clock: a jump forward costs a heartbeat.
  *
  * CONFIRMED ── no heartbeat for 25 s ──▶ LAPSED ── a heartbeat is answered ──▶ DOUBTFUL ── losses are known ──▶ CONFIRMED
  * A core that others took for dead, or whose store went back, is DOUBTFUL at once. Only a CONFIRMED core spends.
@@ -22,19 +23,29 @@ const marginMs = 5000;
 export class CoreLease {
   readonly #store: CoreStore & Pick<Announcements, "shared">;
   readonly #clock: Clock;
+  readonly #machine: Pick<Clock, "now">;
   readonly #logger: Logger;
   readonly #beats: Outage;
   readonly #reaps: Outage;
   readonly #watch = new CoreWatch();
+  /** When it was sent, by the monotonic clock and by the machine's wall clock. */
   #lastBeat = Number.NEGATIVE_INFINITY;
+  #lastBeatAt = Number.NEGATIVE_INFINITY;
   #lastTry = Number.NEGATIVE_INFINITY;
   /** Counts how often its slices came into doubt, and up to which doubt its losses are known. */
   #doubts = 0;
   #confirmed = 0;
 
-  constructor(parts: { store: CoreStore & Pick<Announcements, "shared">; clock: Clock; logger: Logger }) {
+  constructor(parts: {
+    store: CoreStore & Pick<Announcements, "shared">;
+    clock: Clock;
+    /** The machine's wall clock. Absent: the clock's time is. */
+    machine?: Pick<Clock, "now"> | undefined;
+    logger: Logger;
+  }) {
     this.#store = parts.store;
     this.#clock = parts.clock;
+    this.#machine = parts.machine ?? parts.clock;
     this.#logger = parts.logger;
     this.#beats = new Outage(
       parts,
@@ -60,12 +71,14 @@ export class CoreLease {
 
   /** Whether no other core can have taken it for dead since its last answered heartbeat. */
   get #isAlive(): boolean {
-    return this.#clock.monotonic() - this.#lastBeat < deadAfterMs - marginMs;
+    const aliveMs = deadAfterMs - marginMs;
+    return this.#clock.monotonic() - this.#lastBeat < aliveMs && this.#machine.now() - this.#lastBeatAt < aliveMs;
   }
 
   /** Sends a heartbeat when one is due. While none succeeds, no request is admitted. */
   async renew(): Promise<void> {
     const now = this.#clock.monotonic();
+    const at = this.#machine.now();
     const wasAlive = this.#isAlive;
     if (!this.#store.shared || (wasAlive && now - this.#lastTry < beatMs)) {
       return;
@@ -78,6 +91,7 @@ export class CoreLease {
         this.#doubts++; // before it counts as alive
       }
       this.#lastBeat = now;
+      this.#lastBeatAt = at;
       this.#beats.succeeded();
       await this.#reap(this.#watch.look(others, now, this.#clock.monotonic()));
     } catch (error) {

@@ -10,6 +10,8 @@ let asked: string[];
 let away: boolean;
 /** How long a beat is on its way. */
 let beatTakesMs: number;
+/** How long the machine sleeps while a beat is on its way. */
+let sleepMs: number;
 let wasDead: boolean;
 let reapFails: boolean;
 let other: CoreBeat;
@@ -21,6 +23,7 @@ const create = (shared: boolean, logger = silentLogger) => {
     async heartbeat() {
       asked.push("beat");
       clock.advance(beatTakesMs);
+      clock.jump(sleepMs);
       if (away) {
         throw new Error("the store is away");
       }
@@ -42,6 +45,7 @@ beforeEach(async () => {
   asked = [];
   away = false;
   beatTakesMs = 0;
+  sleepMs = 0;
   wasDead = false;
   reapFails = false;
   other = { coreId: "other", epoch: 1, beats: 1 };
@@ -86,12 +90,32 @@ test("a beat counts from the moment in which it was sent, however late its answe
   expect(coreLease.isValid).toBe(false);
 });
 
-test("the wall clock does not matter", async () => {
-  clock.jump(3_600_000);
-  expect(coreLease.isValid).toBe(true);
+test("a wall clock that goes back keeps it no longer alive", async () => {
   clock.jump(-7_200_000);
+  expect(coreLease.isValid).toBe(true);
   clock.advance(25_000);
   expect(coreLease.isValid).toBe(false);
+});
+
+test("a machine's sleep, which its monotonic clock does not count, leaves it in doubt until it knows its losses", async () => {
+  clock.jump(24_999);
+  expect(coreLease.isValid).toBe(true);
+  clock.jump(1);
+  expect(coreLease.isValid).toBe(false);
+  await coreLease.renew();
+  expect([asked, coreLease.isValid, coreLease.isDoubtful]).toEqual([["beat", "reap"], false, true]);
+  await coreLease.confirm(async () => {});
+  expect(coreLease.isValid).toBe(true);
+});
+
+test("a beat whose machine falls asleep before the answer comes does not count", async () => {
+  clock.advance(5000);
+  sleepMs = 60_000;
+  await coreLease.renew();
+  expect(coreLease.isValid).toBe(false);
+  sleepMs = 0;
+  await coreLease.renew();
+  expect([coreLease.isValid, coreLease.isDoubtful]).toEqual([false, true]);
 });
 
 test("a core that comes back is alive, and valid only once it knows its losses", async () => {

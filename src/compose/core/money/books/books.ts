@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { formatUsd } from "#lib/money/money.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import type { PaymentLimits } from "#src/money/books/payments/payments.ts";
@@ -128,6 +129,7 @@ export async function composeBooks(
     journal,
     deadLetters,
     clock,
+    machine: systemClock,
     random,
     logger,
     observer,
