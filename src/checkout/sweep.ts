@@ -3,7 +3,7 @@ import { NIL } from "uuid";
 import { repeat } from "#lib/time/repeat.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Crossings } from "./auto-top-up/crossings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { demandProvider } from "./faults.ts";
@@ -74,8 +74,10 @@ export class Sweep {
       this.#hasAskedAll = true;
     }
     if (await this.#lease.hold()) {
-      await this.ask(new Date(this.#deps.clock.now()));
-      await this.#swept.crossings.look();
+      await whileRenewing(this.#lease, this.#deps, "ask the payment provider", async () => {
+        await this.ask(new Date(this.#deps.clock.now()));
+        await this.#swept.crossings.look();
+      });
     }
   }
 

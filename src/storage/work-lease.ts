@@ -1,5 +1,7 @@
 import type { Random } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { repeat } from "#lib/time/repeat.ts";
 import { WorkLease as Row } from "./entities/event.ts";
 import type { Storage } from "./storage.ts";
 import { inTransaction } from "./transaction.ts";
@@ -89,5 +91,20 @@ export class WorkLease {
     this.#releasedAt = this.#clock.monotonic();
     const own = { name: this.#name, holder: this.#holder };
     await inTransaction(this.#storage, (em) => em.nativeUpdate(Row, own, { until: new Date(0) }));
+  }
+}
+
+/** Renews a lease while work runs that may take longer than the lease lasts. `what`: the work, for the log. */
+export async function whileRenewing<T>(
+  lease: Pick<WorkLease, "hold">,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const stop = repeat(clock, renewMs, logger, `keep the lease to ${what}`, () => lease.hold());
+  try {
+    return await work();
+  } finally {
+    stop();
   }
 }

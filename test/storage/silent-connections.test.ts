@@ -126,6 +126,58 @@ test("a statement that takes longer than the limit fails, rows of a snapshot and
   await storage.close();
 });
 
+/** Reads rows piece by piece through a cursor, as copies of tables do. */
+const streamOf = ({ orm }: PostgresqlStorage, sql: string, rowsInPiece: number) =>
+  orm.em.getDriver().getConnection().stream<{ n: number }>(sql, [], undefined, undefined, rowsInPiece);
+
+async function readAll(rows: AsyncIterable<unknown>): Promise<number> {
+  let read = 0;
+  for await (const _ of rows) {
+    read++;
+  }
+  return read;
+}
+
+test("rows of a cursor may take longer than the limit in all, and so may their reader", async () => {
+  const storage = await open();
+  const pieceMs = patience.answerMs / 5;
+  expect(
+    await readAll(streamOf(storage, `select n, pg_sleep(${pieceMs / 1000}) from generate_series(1, 10) n`, 1)),
+  ).toBe(10);
+  for await (const { n } of streamOf(storage, "select n from generate_series(1, 3) n", 1)) {
+    if (n === 2) {
+      await pause(3 * patience.answerMs, "a slow reader");
+    }
+  }
+  expect(await ask(storage)).toEqual([{ one: 1 }]);
+  await storage.close();
+});
+
+test("a cursor whose next rows do not come within the limit fails, and costs no connection", async () => {
+  const storage = await open();
+  const slow = `select pg_sleep(${(3 * patience.answerMs) / 1000}) from generate_series(1, 2)`;
+  const silence = { code: "ETIMEDOUT", message: `the database gave no answer for ${patience.answerMs} ms` };
+  expect(await refusalOf(readAll(streamOf(storage, slow, 1)))).toMatchObject(silence);
+  const forsaken = async () => {
+    for await (const { n } of streamOf(storage, "select n from generate_series(1, 3) n", 1)) {
+      if (n === 2) {
+        door.forsake();
+      }
+    }
+  };
+  expect(await refusalOf(forsaken())).toMatchObject(silence);
+  const left = async () => {
+    for await (const _ of streamOf(storage, "select n from generate_series(1, 3) n", 1)) {
+      door.forsake();
+      return; // closes the cursor, which asks the server
+    }
+  };
+  await refusalOf(left());
+  expect(await ask(storage)).toEqual([{ one: 1 }]);
+  expect(storage.pool.totalCount).toBe(1);
+  await storage.close();
+});
+
 test.each([
   ["its own limit", never, 300, 300],
   ["the limit of all, where its own is longer", patience, 60_000, patience.answerMs],

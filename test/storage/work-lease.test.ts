@@ -4,9 +4,10 @@ import type { Clock } from "#lib/time/clock.ts";
 import { DatabaseClock } from "#src/storage/database-clock.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { WorkLease } from "#src/storage/work-lease.ts";
+import { WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { eventually } from "../support/eventually.ts";
 import { silentLogger } from "../support/loggers.ts";
 import { movableClock } from "./movable-clock.ts";
 
@@ -33,6 +34,7 @@ describe.each(dialects)("%s", (dialect) => {
     const manual = new ManualClock(Date.now());
     let turnedMs = 0;
     return {
+      manual,
       advance: (ms: number) => manual.advance(ms),
       async turn(ms: number) {
         turnedMs = ms;
@@ -63,6 +65,30 @@ describe.each(dialects)("%s", (dialect) => {
     expect([await second.hold(), await first.hold()]).toEqual([true, false]);
     await second.release();
     expect(await first.hold()).toBe(true);
+  });
+
+  test("work that takes longer than the lease lasts keeps it, and lets it go once it is over", async () => {
+    const { core, advance, manual } = await open();
+    const [first, second] = [await core(), await core()];
+    expect(await first.hold()).toBe(true);
+    let asked = 0;
+    const lease = { hold: () => first.hold().finally(() => asked++) };
+    const parts = { clock: manual, logger: silentLogger };
+    const work = async () => {
+      for (let renewals = 1; renewals <= 8; renewals++) {
+        advance(renewMs);
+        await eventually("the lease is renewed", () => asked === renewals);
+        expect(await second.hold()).toBe(false);
+      }
+      return "done";
+    };
+    expect(await whileRenewing(lease, parts, "test", work)).toBe("done");
+    await expect(whileRenewing(lease, parts, "test", () => Promise.reject(new Error("failed")))).rejects.toThrow(
+      "failed",
+    );
+    expect(manual.pending).toBe(0);
+    advance(leaseMs + passingMs);
+    expect(await second.hold()).toBe(true);
   });
 
   test("a core that ends while it takes the work lets another have it at once", async () => {

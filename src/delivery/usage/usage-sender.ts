@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Send } from "../webhooks/send.ts";
 import { batchType, toCloudEvent } from "./cloud-event.ts";
 import type { UsageOutbox } from "./usage-outbox.ts";
@@ -74,10 +74,17 @@ export class UsageSender {
 
   /** Sends all waiting events, unless it pauses after a failure. */
   async turn(): Promise<void> {
-    const { outbox, lease, observer, clock } = this.#parts;
+    const { outbox, lease, observer } = this.#parts;
     if (!(await lease.hold())) {
       return;
     }
+    await whileRenewing(lease, this.#parts, "send usage events", () => this.#sendWaiting());
+    const { waiting, oldestMs } = await outbox.backlog();
+    observer.backlog(waiting, oldestMs);
+  }
+
+  async #sendWaiting(): Promise<void> {
+    const { outbox, lease, observer, clock } = this.#parts;
     while (!this.#stopped && clock.monotonic() >= this.#restsUntil && (await lease.hold())) {
       const receipts = await outbox.next(batchSize);
       if (receipts.length === 0) {
@@ -88,8 +95,6 @@ export class UsageSender {
         observer.taken(receipts.length);
       }
     }
-    const { waiting, oldestMs } = await outbox.backlog();
-    observer.backlog(waiting, oldestMs);
   }
 
   /** Drops events that the receiver has not taken for too long. */

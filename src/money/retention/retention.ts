@@ -9,7 +9,7 @@ import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { lockMsOf } from "#src/storage/postgresql/days.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Sealer } from "../books/seals/sealer.ts";
 import type { ReceiptStore } from "../model/store/receipt.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
@@ -96,7 +96,7 @@ export class Retention {
   /** Archives and removes all due receipts. When the core ends meanwhile, the rest is left for later. */
   async work(): Promise<void> {
     try {
-      await this.#workOff();
+      await whileRenewing(this.#parts.lease, this.#parts, "archive old receipts", () => this.#workOff());
     } catch (error) {
       if (!this.#ended) {
         throw error;

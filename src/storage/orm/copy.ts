@@ -4,12 +4,15 @@ import { entities } from "../entities/index.ts";
 import { Slice } from "../entities/metering/slice.ts";
 import { Usage } from "../entities/metering/usage.ts";
 import { dayOfRun, makeDays } from "../postgresql/days.ts";
+import { keepDays } from "../reads/snapshot.ts";
 import type { Storage } from "../storage.ts";
 
 /** Rows inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
 const pieceSize = 1000;
 
 type Row = Record<string, unknown>;
+
+const tables = entities as readonly unknown[] as readonly EntityName<Row>[];
 
 /** The number of rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
@@ -20,7 +23,7 @@ type OnProgress = (done: number, total: number) => void;
  * Copies every table into an empty storage, in one transaction. Throws, and leaves the target as it was, when the
  * target has any row, or when the source was not stopped in order: charges in the journal of its last process can only
  * be settled by that process's next start. Calls `onProgress` after every piece with the number of rows copied, and of
- * all rows. PostgreSQL gets the tables of the receipts' days first.
+ * all rows, which may become more meanwhile. PostgreSQL gets the tables of the receipts' days first.
  */
 export async function copyStorage(from: Storage, to: Storage, onProgress: OnProgress = () => {}): Promise<RowCounts> {
   const source = from.orm.em.fork();
@@ -28,37 +31,39 @@ export async function copyStorage(from: Storage, to: Storage, onProgress: OnProg
   if (unsettled > 0) {
     throw new Error("the source was not stopped in order: start it once more and end it with SIGTERM");
   }
-  return copyTables(from, source, to, onProgress);
+  const total = await countRows(from);
+  return copyTables(from, source, to, (done) => onProgress(done, Math.max(done, total)));
 }
 
 /** The same of a source that may run, as it is at one moment: what its cores have leased is copied as leased. */
 export async function copyMoment(from: Storage, to: Storage, onProgress: OnProgress = () => {}): Promise<RowCounts> {
   const isolationLevel = IsolationLevel.REPEATABLE_READ;
   const options = from.dialect === "postgresql" ? { isolationLevel, readOnly: true } : {};
-  return from.orm.em
-    .fork()
-    .transactional((source) => copyTables(from, source as SqlEntityManager, to, onProgress), options);
+  const total = await countRows(from);
+  return from.orm.em.fork().transactional(async (em) => {
+    const source = em as SqlEntityManager;
+    if (from.dialect === "postgresql") {
+      await source.execute(keepDays); // before the first look, which makes the moment
+    }
+    return copyTables(from, source, to, (done) => onProgress(done, Math.max(done, total)));
+  }, options);
 }
 
 async function copyTables(
   from: Storage,
   source: SqlEntityManager,
   to: Storage,
-  onProgress: OnProgress,
+  onProgress: (done: number) => void,
 ): Promise<RowCounts> {
-  let total = 0;
-  for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
-    total += await source.count(entity);
-  }
-  if (to.dialect === "postgresql" && (await to.orm.em.fork().count(Usage)) === 0) {
+  if (to.dialect === "postgresql" && !(await hasRows(to.orm.em.fork(), Usage))) {
     await makeDays(to.pool, await daysOf(source));
   }
   let done = 0;
   return to.orm.em.fork().transactional(async (target) => {
     const counts: Record<string, number> = {};
-    for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
+    for (const entity of tables) {
       const { properties, tableName } = from.orm.getMetadata().get(entity);
-      if ((await target.count(entity)) > 0) {
+      if (await hasRows(target, entity)) {
         throw new Error(`the target is in use: its table ${tableName} has rows`);
       }
       const fields = Object.entries(properties).filter(([, { kind }]) => kind !== ReferenceKind.EMBEDDED);
@@ -70,7 +75,7 @@ async function copyTables(
         }
         count += piece.length;
         done += piece.length;
-        onProgress(done, total);
+        onProgress(done);
         piece = [];
       };
       for await (const row of source.stream(entity)) {
@@ -91,6 +96,26 @@ async function copyTables(
     }
     return counts;
   });
+}
+
+async function hasRows<Entity extends object>(em: SqlEntityManager, entity: EntityName<Entity>): Promise<boolean> {
+  return (await em.find(entity, {}, { limit: 1 })).length > 0;
+}
+
+/** The number of all rows, for the progress alone. Counted in a snapshot, where a statement may take long. */
+async function countRows({ orm, snapshot: open }: Storage): Promise<number> {
+  const snapshot = await open("tables");
+  try {
+    let total = 0;
+    for (const entity of tables) {
+      const { tableName } = orm.getMetadata().get(entity);
+      const [row] = await snapshot.few(`select count(*) as rows from "${tableName}"`);
+      total += Number(row?.rows);
+    }
+    return total;
+  } finally {
+    await snapshot.close();
+  }
 }
 
 /** Days that a run's id may name; another one tells nothing, and its receipt has its place all the same. */

@@ -9,6 +9,7 @@ import { AnswerLimit } from "../workarounds/answer-limit.ts";
 import { endPool } from "../workarounds/ending-pool.ts";
 import { forgetAnswers } from "../workarounds/kept-answers.ts";
 import { releaseLostConnections } from "../workarounds/lost-connections.ts";
+import { closeLostCursors } from "../workarounds/lost-cursors.ts";
 import { type History, readPosition } from "./history.ts";
 import { primaryClient } from "./primary.ts";
 import { serversOf } from "./servers.ts";
@@ -39,6 +40,7 @@ export async function openServer(url: string, { connectMs, answerMs }: Patience,
       onPoolCreated: (created: Pool) => {
         pool = created;
         releaseLostConnections(pool);
+        closeLostCursors(pool);
         forgetAnswers(pool);
         limit.watch(pool);
       },

@@ -39,13 +39,15 @@ export function memorySnapshot(database: DatabaseSync): Snapshot {
 }
 
 /**
- * Begins a snapshot in one exchange. Its reader may be slow, so it may idle; a cursor is read to its end; compiling a
- * query takes longer than most queries run. No day's table leaves or comes before it ends: a snapshot shows rows as they
- * were, and partitions as they are.
+ * Lets a transaction's reader be slow, and no day's table leave or come before the transaction ends: its snapshot, which its
+ * first query makes, shows rows as they were, and partitions as they are.
  */
+export const keepDays =
+  "set local idle_in_transaction_session_timeout = 0; lock table only usage, only usage_line in access share mode";
+
+/** Begins a snapshot in one exchange. A cursor is read to its end; compiling a query takes longer than most queries run. */
 const beginSnapshot = `begin isolation level repeatable read, read only;
-  set local idle_in_transaction_session_timeout = 0; set local cursor_tuple_fraction = 1; set local jit = off;
-  lock table only usage, only usage_line in access share mode`;
+  set local cursor_tuple_fraction = 1; set local jit = off; ${keepDays}`;
 
 /** What a snapshot is for: some rows that an index finds, or every row of whole tables. */
 export type Reach = "rows" | "tables";

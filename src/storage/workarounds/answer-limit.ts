@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryConfig } from "pg";
+import { type Cursor, isCursor } from "./lost-cursors.ts";
 
 /*
  * Wrong: nothing ends a connection whose statement gets no answer. `query_timeout` fails the statement alone, and
@@ -17,6 +18,8 @@ export interface LongQuery extends QueryConfig {
 export interface BriefQuery extends QueryConfig {
   readonly mostAnswerMs: number;
 }
+
+type Asked = string | Cursor | Partial<LongQuery & BriefQuery>;
 
 /** SQLSTATE of a write in a read-only transaction. No session of ours begins one. */
 const readOnly = "25006";
@@ -38,7 +41,8 @@ export class AnswerLimit {
     this.#ms = ms;
   }
 
-  #limitOf({ answerMs = this.#ms, mostAnswerMs }: Partial<LongQuery & BriefQuery>): number | undefined {
+  #limitOf(statement: Asked): number | undefined {
+    const { answerMs = this.#ms, mostAnswerMs } = statement as Partial<LongQuery & BriefQuery>;
     return mostAnswerMs === undefined ? answerMs : Math.min(mostAnswerMs, answerMs ?? mostAnswerMs);
   }
 
@@ -46,16 +50,23 @@ export class AnswerLimit {
     const { query } = client;
     let timer: NodeJS.Timeout | undefined;
     const stop = () => clearTimeout(timer);
-    client.query = ((...parameters: [string | Partial<LongQuery & BriefQuery>]) => {
+    const start = (ms: number | undefined) => {
+      stop();
+      if (ms !== undefined) {
+        timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms);
+      }
+    };
+    client.query = ((...parameters: [Asked]) => {
       const answer: unknown = Reflect.apply(query, client, parameters);
       if (answer instanceof Promise) {
         answer.catch((error: unknown) => leaveStandby(client, error));
       }
       const [statement] = parameters;
-      const ms = this.#limitOf(typeof statement === "string" ? {} : statement);
-      stop();
-      if (ms !== undefined) {
-        timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms);
+      const ms = this.#limitOf(statement);
+      if (isCursor(statement)) {
+        limitCursor(statement, () => start(ms), stop);
+      } else {
+        start(ms);
       }
       return answer;
     }) as typeof query;
@@ -65,6 +76,19 @@ export class AnswerLimit {
       client.query = query; // it fails at once, and nothing is left to limit
     });
   }
+}
+
+/** The server is asked at each read, and for the end. In between it waits for the reader, who may be slow. */
+function limitCursor(cursor: Cursor, start: () => void, stop: () => void): void {
+  const { read, close } = cursor;
+  cursor.read = (rows) => {
+    start();
+    return read.call(cursor, rows).finally(stop);
+  };
+  cursor.close = () => {
+    start();
+    return close.call(cursor).finally(stop);
+  };
 }
 
 /**

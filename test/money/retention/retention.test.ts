@@ -11,12 +11,16 @@ import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
+import type { Dependencies } from "#src/money/retention/retention.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
 import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
+import { WorkLease } from "#src/storage/work-lease.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { explainSqlite } from "../../support/plans.ts";
 import { dialects } from "../databases.ts";
 import { request, run } from "../fixture.ts";
@@ -24,6 +28,8 @@ import { noArchives } from "../no-archives.ts";
 import { prove, settledDays, usageOf } from "./settled-days.ts";
 
 const live = settledDays();
+/** Milliseconds between two renewals of a lease. */
+const renewMs = 5000;
 
 describe.each(dialects)("%s", (dialect) => {
   test("a day that is due is archived to the last receipt, then removed; books, sums and budgets say the same", async () => {
@@ -129,6 +135,9 @@ describe.each(dialects)("%s", (dialect) => {
         now: () => midnight + daysLate * dayMs + 3_600_000,
         monotonic: () => ticks++,
         after: (ms: number, act: () => void) => {
+          if (ms === renewMs) {
+            return systemClock.after(ms, act);
+          }
           rests.push(ms);
           return systemClock.after(0, act);
         },
@@ -209,6 +218,50 @@ describe.each(dialects)("%s", (dialect) => {
       await em.execute(sql.replace("- 1", "+ 1"));
     }
     await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
+  test("a core whose archive takes longer to write than a lease lasts keeps the work", async () => {
+    const { storage, clock, midnight, directory, noted, retention, close } = await live(dialect);
+    const manual = new ManualClock(midnight + 3_600_000);
+    let asked = 0;
+    const core = (place: Dependencies["place"]) => {
+      const lease = new WorkLease({ storage, clock: manual, random: systemRandom, name: "retention" });
+      return retention({
+        place,
+        lease: { hold: () => lease.hold().finally(() => asked++), release: () => lease.release() },
+        clock: {
+          ...{ agrees: true, now: () => manual.now(), monotonic: () => manual.monotonic() },
+          after: (ms, act) => (ms === renewMs ? manual.after(ms, act) : systemClock.after(0, act)),
+        },
+      });
+    };
+    const folder = archiveFolder(directory, systemRandom);
+    const others: string[] = [];
+    const create = (name: string) => {
+      others.push(name);
+      return folder.create(name);
+    };
+    const second = core({ ...folder, create });
+    const slow = async (name: string) => {
+      const file = await folder.create(name);
+      return {
+        ...{ finish: () => file.finish(), abandon: () => file.abandon() },
+        async write(content: Buffer) {
+          for (let renewals = 0; renewals < 4; renewals++) {
+            const before = asked;
+            manual.advance(renewMs);
+            await eventually("the lease is renewed", () => asked > before, 10);
+            await second.work();
+          }
+          await file.write(content);
+        },
+      };
+    };
+    await core({ ...folder, create: slow }).work();
+    expect(others).toEqual([]);
+    expect(noted).toHaveLength(1);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(3);
     await clock.until(close());
   }, 60_000);
 

@@ -3,7 +3,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { MeteringObserver } from "../../model/observer.ts";
 import type { Sealer } from "../seals/sealer.ts";
@@ -14,8 +14,6 @@ const lookMs = 60_000;
 const proveMs = 3_600_000;
 /** Most changes happen at a start, so a core wants a proof from after its own, but no core of many one for itself alone. */
 const proveAfterStartMs = 600_000;
-/** A rule may take longer than a lease lasts. */
-const renewMs = 5000;
 /** How many times its own time the proof of every hour leaves to requests: it takes a tenth of a processor at most. */
 const shareLeft = 9;
 /** A day whose proof would leave them more than this gets half a processor for the rest, so that the proof ends within its hour. */
@@ -68,7 +66,7 @@ export class SharedProof {
       try {
         last = await readLastProof(storage); // another core may have proved them since
         if (this.#isDue(last)) {
-          await this.#prove();
+          await whileRenewing(lease, this.#of, "prove the books", () => this.#prove());
           return;
         }
       } finally {
@@ -89,20 +87,13 @@ export class SharedProof {
   }
 
   async #prove(): Promise<void> {
-    const { storage, ledger, sealer, lease, clock, logger, observer, beginPace } = this.#of;
-    const stop = repeat(clock, renewMs, logger, "keep the proof of the books", () => lease.hold());
-    try {
-      await sealer
-        .sealDue()
-        .catch((error: unknown) => logger.error({ error }, "could not seal the days that are over"));
-      const proof = await reconcile(storage, ledger, { pace: beginPace() });
-      this.#shownAt = clock.now();
-      observer.reconciled(proof);
-      this.#alarm(proof.findings);
-      await storeLastProof(storage, { at: this.#shownAt, proof });
-    } finally {
-      stop();
-    }
+    const { storage, ledger, sealer, clock, logger, observer, beginPace } = this.#of;
+    await sealer.sealDue().catch((error: unknown) => logger.error({ error }, "could not seal the days that are over"));
+    const proof = await reconcile(storage, ledger, { pace: beginPace() });
+    this.#shownAt = clock.now();
+    observer.reconciled(proof);
+    this.#alarm(proof.findings);
+    await storeLastProof(storage, { at: this.#shownAt, proof });
   }
 
   async #show({ at, proof }: LastProof): Promise<void> {

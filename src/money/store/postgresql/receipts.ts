@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { changeTables, type DayTable, dayTables, lowestRun } from "#src/storage/postgresql/days.ts";
+import type { LongQuery } from "#src/storage/workarounds/answer-limit.ts";
 import { dayMs, keptFromDay } from "../kept-from.ts";
 import { findDays } from "./days.ts";
 import type { Executor, Statement } from "./executor.ts";
@@ -31,6 +32,9 @@ const readArchivedSql: Statement = { name: "archived", text: `select ${archived}
 
 /** A day with later receipts is kept for another day rather than that more than this many leave one by one. */
 const mostSingly = 10_000;
+
+/** The longest wait for the number of a day's receipts, which are read for it. */
+const countMs = 600_000;
 
 /** Removes receipts that were archived. */
 export class Receipts {
@@ -104,8 +108,9 @@ export class Receipts {
 
   /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */
   async #count({ name }: DayTable, before: number): Promise<{ receipts: number; later: boolean }> {
-    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later, ${serial}`;
-    const { rows } = await this.#pool.query<{ receipts: number; later: boolean }>(sql, [before]);
+    const text = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later, ${serial}`;
+    const query: LongQuery = { text, values: [before], answerMs: countMs };
+    const { rows } = await this.#pool.query<{ receipts: number; later: boolean }>(query);
     return rows[0] ?? { receipts: 0, later: false };
   }
 }

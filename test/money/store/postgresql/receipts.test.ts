@@ -8,7 +8,9 @@ import { settledLater } from "#src/money/store/postgresql/receipts.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { changeTables, lowestRun, makeDays } from "#src/storage/postgresql/days.ts";
+import type { Patience } from "#src/storage/storage.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { pause } from "../../../support/pause.ts";
 import { databases } from "../../databases.ts";
 
 const newDatabase = databases();
@@ -26,9 +28,9 @@ async function beginRemoval(store: PostgresqlLedgerStore, pool: Pool): Promise<{
 }
 
 /** A store of one core, with tables from so many days ago on. */
-async function opened(daysAgo: number) {
+async function opened(daysAgo: number, patience?: Patience) {
   const url = await newDatabase("postgresql");
-  const storage = await openStorage(url);
+  const storage = await openStorage(url, patience);
   if (storage.dialect !== "postgresql") {
     throw new Error("not PostgreSQL");
   }
@@ -290,3 +292,20 @@ test("a charge whose day has no table makes it, and tells", async () => {
   expect(await store.makeDays((today + 9) * dayMs, async () => true)).toBe(7);
   await close();
 });
+
+test("a day's receipts may take longer to count than a statement may", async () => {
+  const answerMs = 500;
+  const { url, store, charge, archive, close } = await opened(3, { connectMs: 10_000, answerMs });
+  await store.settle([charge(today - 3)]);
+  await archive(today - 2);
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  const name = new Date((today - 3) * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  await other.query(`begin; lock table usage_${name} in access exclusive mode`);
+  const removing = store.removeReceipts(100);
+  await pause(3 * answerMs, "the count waits longer than a statement may");
+  await other.query("rollback");
+  expect(await removing).toBe(1);
+  await other.end();
+  await close();
+}, 60_000);

@@ -1,10 +1,6 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
-import {
-  MeteringService,
-  type StreamUsageRequestSchema,
-  UsageGroup,
-} from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { MeteringService, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Io } from "../../../shared/io.ts";
 import { whileTelling } from "../../../shared/progress.ts";
 import { toUsageRequest, type UsageOptions, usageDocument } from "../usage.ts";
@@ -13,6 +9,7 @@ import { columnsOf, type FormatName, formats } from "./formats.ts";
 
 /** The core may take this long with the largest books, because people see the progress. In milliseconds. */
 const timeoutMs = 3_600_000;
+const hourMs = 3_600_000;
 
 /** Which usage to write, and in which format. */
 export interface UsageExportOptions extends UsageOptions {
@@ -53,13 +50,20 @@ export async function exportUsage(
   }
 }
 
-/** The number of requests, from the sums of usage, which takes little time. */
+/**
+ * The number of requests for the progress, from the sums of usage, which takes little time. Those of the first and last
+ * hour count as a whole: of receipts that have left the books nothing smaller is known.
+ */
 export async function countRequests(
   core: Transport,
-  filter: MessageInitShape<typeof StreamUsageRequestSchema>,
+  { from, to, ...filter }: Partial<ReturnType<typeof toUsageRequest>>,
 ): Promise<number> {
   let total = 0n;
-  const request = { ...filter, groupBy: [UsageGroup.MODEL] };
+  const request = {
+    ...{ ...filter, groupBy: [UsageGroup.MODEL] },
+    ...(from && { from: timestampFromMs(Math.floor(timestampMs(from) / hourMs) * hourMs) }),
+    ...(to && { to: timestampFromMs(Math.ceil(timestampMs(to) / hourMs) * hourMs) }),
+  };
   for await (const { rows } of createClient(MeteringService, core).streamUsage(request, { timeoutMs })) {
     total += rows.reduce((sum, row) => sum + row.requests, 0n);
   }
