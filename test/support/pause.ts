@@ -7,3 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function pause(ms: number, _why: string): Promise<void> {
   await sleep(ms);
 }
+
+/** Stops the thread, as much work of its own would, while the network and other processes go on. */
+export function block(ms: number, _why: string): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

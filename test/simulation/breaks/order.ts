@@ -25,7 +25,7 @@ export const orderBreaks: readonly Break[] = [
   {
     name: "the last parts of a credit line pay first",
     judge: "order",
-    seed: 2,
+    seed: 16,
     only: [],
     settings: { hasTerms: true, trafficMs: 5, requests: 1200 },
     apply: getter(WalletSlices, "open", function (this: WalletSlices) {
@@ -37,7 +37,7 @@ export const orderBreaks: readonly Break[] = [
   {
     name: "a request id may run twice at once",
     judge: "identities",
-    seed: 2,
+    seed: 3,
     only: [],
     settings: { trafficMs: 5, requests: 1200 },
     apply: method(RunningRequests, "mustBeNone", () => {}),

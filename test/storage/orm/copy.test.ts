@@ -6,7 +6,7 @@ import { copyMoment } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { PostgresqlStorage, Storage } from "#src/storage/storage.ts";
 import { databases } from "../../money/databases.ts";
-import { pause } from "../../support/pause.ts";
+import { block, pause } from "../../support/pause.ts";
 
 // A copy of a server's tables while cores run, with statements that may take half a second.
 
@@ -29,9 +29,6 @@ afterEach(async () => {
   await Promise.all([source.close(), target.close()]);
 });
 
-/** Stops the process, as storing many rows would, while the network and the server go on. */
-const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-
 /** The function that runs another one once. */
 function once(run: () => void): () => void {
   let hasRun = false;
@@ -45,7 +42,7 @@ function once(run: () => void): () => void {
 
 test("a table takes longer to copy than a statement may", async () => {
   await other.query("insert into setting select 'name ' || n, repeat('x', 1000) from generate_series(1, 5000) n");
-  const stand = once(() => standStill(3 * answerMs));
+  const stand = once(() => block(3 * answerMs, "storing the rows takes longer than a statement may"));
   const counts = await copyMoment(source, target, (done) => {
     if (done >= 1000) {
       stand();
@@ -78,7 +75,7 @@ test("a day of receipts that leaves meanwhile is in the copy, because it leaves 
     leaving = other
       .query(`set lock_timeout = '100ms'; alter table usage detach partition ${rows[0]?.place}`)
       .catch((error: unknown) => error);
-    standStill(answerMs);
+    block(answerMs, "the day leaves while the copy waits");
   });
   expect(await copyMoment(source, target, leave)).toMatchObject({ usage: 1 });
   expect(await leaving).toMatchObject({ code: "55P03" });
