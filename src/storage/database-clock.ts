@@ -51,6 +51,11 @@ export class DatabaseClock implements JudgedClock {
     return clock;
   }
 
+  /** This machine's own clock. */
+  get machine(): Clock {
+    return this.#machine;
+  }
+
   now(): number {
     return Math.floor(this.#machine.monotonic() + this.#offset);
   }

@@ -1,5 +1,6 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Clock } from "#lib/time/clock.ts";
+import { dropRows } from "#src/storage/drop-rows.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
 import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -75,6 +76,6 @@ export class MailOutbox {
   /** Drops mails that have long been over. */
   async purge(): Promise<void> {
     const at = { $lt: new Date(this.#clock.now() - keepMs) };
-    await inTransaction(this.#storage, (em) => em.nativeDelete(Mail, { at, status: { $ne: "pending" } }));
+    await dropRows(this.#storage, Mail, { at, status: { $ne: "pending" } });
   }
 }

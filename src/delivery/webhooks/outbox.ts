@@ -1,5 +1,6 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dropRows } from "#src/storage/drop-rows.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -131,12 +132,9 @@ export class Outbox {
       last = await inTransaction(this.#storage, (em) => giveUpOld(em, before, now, givenUpAtOnce));
       await nextTurn();
     }
-    await inTransaction(this.#storage, async (em) => {
-      await em.nativeDelete(Delivery, { at: { $lt: before }, status: { $ne: "pending" } });
-      const type = { $nin: longKept };
-      await em.nativeDelete(Event, { at: { $lt: before }, spread: true, type });
-      await em.nativeDelete(Event, { at: { $lt: new Date(now.getTime() - longKeepMs) }, spread: true });
-    });
+    await dropRows(this.#storage, Delivery, { at: { $lt: before }, status: { $ne: "pending" } });
+    await dropRows(this.#storage, Event, { at: { $lt: before }, spread: true, type: { $nin: longKept } });
+    await dropRows(this.#storage, Event, { at: { $lt: new Date(now.getTime() - longKeepMs) }, spread: true });
     return givenUp;
   }
 }

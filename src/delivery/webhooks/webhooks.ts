@@ -5,6 +5,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Seal } from "#lib/ids/sealed.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dropRows } from "#src/storage/drop-rows.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -82,8 +83,10 @@ export class Webhooks {
   }
 
   /** Throws WEBHOOK_NOT_FOUND. */
-  delete(id: string): Promise<Webhook> {
-    return inTransaction(this.#parts.storage, async (em) => {
+  async delete(id: string): Promise<Webhook> {
+    const { storage } = this.#parts;
+    await dropRows(storage, Delivery, { webhookId: id });
+    return inTransaction(storage, async (em) => {
       const webhook = required(await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE }));
       await em.nativeDelete(Delivery, { webhookId: id });
       await em.nativeDelete(Webhook, { id });

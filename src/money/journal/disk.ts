@@ -20,8 +20,8 @@ import { lockFile, lockInstance } from "#src/storage/sqlite/file.ts";
  * are those of Node.js.
  */
 export interface Disk {
-  /** Flags: "a+" and "a" append, "w+" begins anew, "r" opens a directory to sync it. */
-  openSync(path: string, flags: "a+" | "a" | "w+" | "r", mode?: number): number;
+  /** Flags: "a+" and "a" append, wherever the end is by then; "r" opens a directory to sync it. */
+  openSync(path: string, flags: "a+" | "a" | "r", mode?: number): number;
   closeSync(descriptor: number): void;
   /** Writes bytes from the offset on. Returns how many were written. */
   writeSync(descriptor: number, bytes: Uint8Array, offset: number): number;
@@ -91,8 +91,9 @@ export function syncDirectory(disk: Disk, path: string): void {
 
 /** Writes a file anew. It is on the disk when this returns. */
 export function writeDurably(disk: Disk, path: string, text: string): void {
-  const descriptor = disk.openSync(path, "w+", 0o600);
+  const descriptor = disk.openSync(path, "a+", 0o600);
   try {
+    disk.ftruncateSync(descriptor, 0);
     writeAll(disk, descriptor, Buffer.from(text));
     disk.fsyncSync(descriptor);
   } finally {

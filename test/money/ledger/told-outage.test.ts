@@ -32,6 +32,9 @@ test("while the database is away each kind of work says so once, and once that i
   await door.open();
   await clock.until(Promise.all(settled));
   await clock.pass(120_000);
+  for (const stranger of strangers) {
+    await clock.until(metering.ledger.hold(request(stranger, tokens), never)); // which asks the store
+  }
   const told = Map.groupBy(log, (line) => line.split(" {")[0]);
   expect([...told].filter(([, all]) => all.length > 3).map(([line, all]) => `${line}: ${all.length}`)).toEqual([]);
   expect(told.get("the store takes settlements again")).toHaveLength(1);

@@ -168,7 +168,7 @@ export class SimulatedDisk {
           open.set(descriptor, undefined);
           return descriptor;
         }
-        const file = flags === "w+" ? this.#make(path) : (names().get(path) ?? this.#make(path));
+        const file = names().get(path) ?? this.#make(path);
         open.set(descriptor, file);
         return descriptor;
       },

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { formatUsd } from "#lib/money/money.ts";
-import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import type { PaymentLimits } from "#src/money/books/payments/payments.ts";
@@ -129,7 +128,7 @@ export async function composeBooks(
     journal,
     deadLetters,
     clock,
-    machine: systemClock,
+    machine: clock.machine,
     random,
     logger,
     observer,
