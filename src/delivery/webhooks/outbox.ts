@@ -1,7 +1,7 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { dropRows } from "#src/storage/drop-rows.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
+import { dropRows } from "#src/storage/orm/drop-rows.ts";
 import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { dropRows } from "#src/storage/drop-rows.ts";
 import { Event } from "#src/storage/entities/event.ts";
+import { dropRows } from "#src/storage/orm/drop-rows.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
-import { databases, dialects } from "../money/databases.ts";
+import { databases, dialects } from "../../money/databases.ts";
 
 const newDatabase = databases();
 

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { EntityName, FilterQuery } from "@mikro-orm/core";
-import type { Storage } from "./storage.ts";
-import { inTransaction } from "./transaction.ts";
+import type { Storage } from "../storage.ts";
+import { inTransaction } from "../transaction.ts";
 
 /** Rows in one transaction: so few that on SQLite nothing waits for it, and on PostgreSQL no statement takes too long. */
 const atOnce = 1000;
