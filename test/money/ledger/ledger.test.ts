@@ -140,13 +140,14 @@ describe.each(dialects)("%s", (dialect) => {
         await clock.until(metering.ledger.hold(request(account, of(40)), never)),
       ];
       const wanted = request(account, of(20), own === "" ? {} : { requestId: own });
-      const [first, second] = [metering.ledger.hold(wanted, never), reasonOf(metering.ledger.hold(wanted, never))];
+      const waiting = [metering.ledger.hold(wanted, never), metering.ledger.hold(wanted, never)];
+      const reasons = Promise.all(waiting.map(reasonOf));
       await clock.pass(100);
       await clock.until(some.settle(of(40), "completed"));
-      await clock.until((await clock.until(first)).settle(of(20), "completed"));
+      await clock.until((await clock.until(Promise.any(waiting))).settle(of(20), "completed")); // whichever came first
       await clock.pass(500);
       await clock.until(rest.settle(of(10), "completed"));
-      expect(await clock.until(second)).toBe(Reason.DUPLICATE_REQUEST);
+      expect(new Set(await clock.until(reasons))).toEqual(new Set([undefined, Reason.DUPLICATE_REQUEST]));
       expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
     },
   );
