@@ -1,19 +1,12 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-
-/** Pico-USD a cent: what cards can pay. */
-export const cent = 10_000_000_000;
+import { cent } from "#lib/money/cents.ts";
 
 /** Throws INVALID_ARGUMENT unless an amount is whole cents. */
 export function demandCents(amount: number): void {
   if (amount % cent !== 0) {
     throw failure(Reason.INVALID_ARGUMENT, "The amount must be whole cents.", { parameter: "amount_pico_usd" });
   }
-}
-
-/** The whole cents of an amount. */
-export function wholeCents(amount: number): number {
-  return amount - (amount % cent);
 }
 
 /** `amount · of / to`, rounded up, exactly. */

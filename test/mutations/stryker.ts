@@ -74,7 +74,7 @@ function mutate(file: string, tests: readonly string[]): readonly Mutant[] {
       concurrency: Number(values.threads),
       tempDirName: join(directory, "sandbox"),
       ignorePatterns: ["build", "dist", "data"],
-      timeoutMS: 120_000,
+      timeoutMS: 20_000,
     }),
   );
   const { status, stdout } = spawnSync("npx", ["--yes", stryker, "run", settings], { encoding: "utf8" });

@@ -1,12 +1,22 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
+import { wholeCents } from "#lib/money/cents.ts";
 import { formatUsd } from "#lib/money/money.ts";
+import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { askFor } from "../faults.ts";
 import type { Refunds } from "./refunds.ts";
-import type { Withdrawals } from "./withdrawals.ts";
+import { takenOf, type Withdrawals } from "./withdrawals.ts";
+
+/** What an account got back through the provider. */
+export interface GivenBack {
+  /** By the request, whenever it was sent, in pico-USD. */
+  readonly gone: bigint;
+  /** What could still go back of the account's payments through the provider, in whole cents, as pico-USD. */
+  readonly left: bigint;
+}
 
 /** Pays back all that an account paid through the provider and did not spend. */
 export class GiveBack {
@@ -22,10 +32,9 @@ export class GiveBack {
 
   /**
    * Goes on with what was begun before, and then pays back what is left: nothing for an account without such money.
-   * Returns what has gone back, by this request whenever it was sent, in pico-USD. Throws PAYMENT_PROVIDER_FAILED where
-   * a part did not.
+   * Throws PAYMENT_PROVIDER_FAILED where a part did not go back.
    */
-  async all(accountId: string, requestId: string): Promise<bigint> {
+  async all(accountId: string, requestId: string): Promise<GivenBack> {
     const em = this.#deps.storage.orm.em.fork();
     const begun = await em.find(Withdrawal, { accountId, kind: "refund", state: { $in: ["asked", "withdrawn"] } });
     const carriedOn: Withdrawal[] = [];
@@ -43,7 +52,16 @@ export class GiveBack {
     const gone = await em.fork().find(Withdrawal, { accountId, kind: "refund", state: "done" });
     const isOfRequest = ({ id, cause }: Withdrawal) =>
       cause?.startsWith(`${requestId}.`) || carriedOn.some((one) => one.id === id);
-    return sumOf(gone.filter(isOfRequest));
+    return { gone: sumOf(gone.filter(isOfRequest)), left: await this.#left(accountId) };
+  }
+
+  async #left(accountId: string): Promise<bigint> {
+    const em = this.#deps.storage.orm.em.fork();
+    const withdrawn = Map.groupBy(await em.find(Withdrawal, { accountId }), ({ paymentId }) => paymentId);
+    const payments = await em.find(ProviderPayment, { accountId, state: "credited" });
+    return sumOf(
+      payments.map(({ id, amount }) => ({ amount: wholeCents(amount - takenOf(withdrawn.get(id) ?? []).amount) })),
+    );
   }
 
   async #refundRest(accountId: string, requestId: string): Promise<readonly Withdrawal[]> {
@@ -59,7 +77,8 @@ export class GiveBack {
   }
 }
 
-const sumOf = (rows: readonly Withdrawal[]) => rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+const sumOf = (rows: readonly Pick<Withdrawal, "amount">[]) =>
+  rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 
 /** Throws PAYMENT_PROVIDER_FAILED when a part is in the account again. */
 function demandGone(rows: readonly Withdrawal[]): void {

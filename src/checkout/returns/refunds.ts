@@ -3,12 +3,13 @@ import { v5 } from "uuid";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { cent, wholeCents } from "#lib/money/cents.ts";
 import { formatUsd } from "#lib/money/money.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { readCollided } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import { demandCents, wholeCents } from "../cents.ts";
+import { demandCents } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { askFor, demandProvider } from "../faults.ts";
 import type { Elsewhere } from "./elsewhere.ts";
@@ -133,7 +134,7 @@ export class Refunds {
     const { accounts, storage } = this.#deps;
     const [{ accountId }] = payments;
     const { account } = await accounts.getAccount({ accountId });
-    const wanted = request.amount === 0 && account !== undefined ? wholeCents(unspentOf(account)) : request.amount;
+    const wanted = request.amount === 0 && account !== undefined ? unspentOf(account) : request.amount;
     try {
       return await inTransaction(storage, async (em) => {
         const rows = await this.#plan(em, payments, { ...request, amount: wanted });
@@ -202,10 +203,11 @@ function toOrder(accountId: string, cause: string): string {
   return v5(`refund ${cause}`, accountId);
 }
 
-/** The paid money of an account that no running request holds. */
+/** The whole cents of an account's paid money that no running request holds. */
 function unspentOf({ lots, heldPicoUsd }: Account): number {
   const unspent = lots.filter(({ kind }) => kind === LotKind.PAID).reduce((sum, lot) => sum + lot.remainingPicoUsd, 0n);
-  return unspent > heldPicoUsd ? Number(unspent - heldPicoUsd) : 0;
+  const free = unspent > heldPicoUsd ? unspent - heldPicoUsd : 0n;
+  return Number(free - (free % BigInt(cent)));
 }
 
 function tooMuch(most: number, wanted: number) {

@@ -1,6 +1,6 @@
 import type Stripe from "stripe";
+import { cent } from "#lib/money/cents.ts";
 import type { Provider } from "../provider.ts";
-import { picoUsdACent } from "./amounts.ts";
 import { asking } from "./client.ts";
 
 const most = 100;
@@ -15,7 +15,7 @@ export function createPortal(stripe: Stripe): Provider["portal"] {
       return data.map(({ id, number, created, total, hosted_invoice_url, invoice_pdf, status }) => ({
         number: number ?? id ?? "",
         at: new Date(created * 1000),
-        total: total * picoUsdACent,
+        total: total * cent,
         url: hosted_invoice_url ?? "",
         pdfUrl: invoice_pdf ?? "",
         status: status ?? "",

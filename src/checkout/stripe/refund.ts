@@ -1,6 +1,7 @@
 import type Stripe from "stripe";
+import { cent } from "#lib/money/cents.ts";
 import type { Provider, Returned } from "../provider.ts";
-import { picoUsdACent, toCents } from "./amounts.ts";
+import { toCents } from "./amounts.ts";
 import { asking } from "./client.ts";
 import { marks } from "./found.ts";
 
@@ -40,7 +41,7 @@ function toRefund({ id, metadata, amount, status }: Stripe.Refund): Returned {
     id,
     kind: "refund",
     order: metadata?.[marks.order],
-    amount: amount * picoUsdACent,
+    amount: amount * cent,
     state: status === "failed" || status === "canceled" ? "back" : "gone",
   };
 }
@@ -53,7 +54,7 @@ function toDispute({ id, amount, status }: Stripe.Dispute): Returned {
     id,
     kind: "dispute",
     order: undefined,
-    amount: amount * picoUsdACent,
+    amount: amount * cent,
     state: status === "won" || status === "prevented" ? "back" : "gone",
   };
 }

@@ -7,6 +7,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readWiredClass } from "#lib/limits/service-class.ts";
+import { cent } from "#lib/money/cents.ts";
+import { formatUsd, maxPicoUsd } from "#lib/money/money.ts";
 import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import type { AccountChanges } from "#src/identity/accounts/accounts.ts";
@@ -20,6 +22,10 @@ import { noteMovement } from "./money-methods.ts";
 import { readVisible } from "./read-visible.ts";
 
 const toId = ({ id }: { readonly id: string }) => id;
+
+/** Tells that money goes back where it came from once running requests have ended. */
+const refundsWait = (amount: bigint) =>
+  `Running requests hold money, and ${formatUsd(amount)} USD go back to where they came from once they have ended: send the call again then.`;
 
 /** What a member may change of its account. */
 const ownChanges: ReadonlySet<string> = new Set(["name", "email", "lowBalance"]);
@@ -100,8 +106,8 @@ export function createAccountMethods(deps: Dependencies) {
     });
   }
 
-  /** Gives all that was paid and not spent back. */
-  async function refundAll(accountId: string, reference: string, context: HandlerContext): Promise<bigint> {
+  /** What was paid and not spent, in pico-USD. */
+  async function sumUnspent(accountId: string): Promise<bigint> {
     let unspent = 0n;
     for (let after: string | undefined; ; ) {
       const lots = await funds.lots(accountId, { after, limit: pageSizes.most });
@@ -110,12 +116,27 @@ export function createAccountMethods(deps: Dependencies) {
       }
       after = lots.at(-1)?.id;
       if (lots.length < pageSizes.most) {
-        break;
+        return unspent;
       }
     }
-    if (unspent > 0n) {
-      const refund = { accountId, amount: Number(unspent), reference };
+  }
+
+  /**
+   * Takes all that was paid and not spent out of the books. `left`: what has to go back through the payment provider
+   * first. Throws REFUND_EXCEEDS_BALANCE while running requests hold some of it.
+   */
+  async function refundAll(accountId: string, reference: string, left: bigint, context: HandlerContext) {
+    const unspent = await sumUnspent(accountId);
+    const elsewhere = unspent < left ? unspent : left;
+    if (elsewhere >= BigInt(cent)) {
+      throw failure(Reason.REFUND_EXCEEDS_BALANCE, refundsWait(elsewhere));
+    }
+    for (let rest = unspent; rest > 0n; ) {
+      const more = (rest - 1n) / maxPicoUsd; // one movement has a bound
+      const amount = more > 0n ? maxPicoUsd : rest;
+      const refund = { accountId, amount: Number(amount), reference: more > 0n ? `${reference}-${more}` : reference };
       await noteMovement(context, (alongside) => funds.refund(refund, alongside));
+      rest -= amount;
     }
     return unspent;
   }
@@ -167,8 +188,8 @@ export function createAccountMethods(deps: Dependencies) {
       // Nothing may be spent from now on. Money comes first: a failure leaves the people who can send the call again.
       await accounts.freeze(id, closedReason, new Date(deps.clock.now()));
       deps.accountChanged(id);
-      const back = await deps.giveBack(id, `close-${requestId}`);
-      const refunded = back + (await refundAll(id, `close-${requestId}`, context));
+      const { gone, left } = await deps.giveBack(id, `close-${requestId}`);
+      const refunded = gone + (await refundAll(id, `close-${requestId}`, left, context));
       await deps.removePeople(id);
       deps.accountChanged(id);
       return { ...(await describe(await accounts.get(id))), refundedPicoUsd: refunded };

@@ -31,10 +31,14 @@ export interface Dependencies {
   /** Empties an account that is closed of its people, their sessions, its invitations and its keys. */
   readonly removePeople: (accountId: string) => Promise<void>;
   /**
-   * Gives what an account paid through the payment provider and did not spend back through it. In pico-USD. Throws
-   * PAYMENT_PROVIDER_FAILED where a part of it did not go back.
+   * Gives what an account paid through the payment provider and did not spend back through it. In pico-USD: what has
+   * gone, and what of its payments could still go back, in whole cents. Throws PAYMENT_PROVIDER_FAILED where a part of
+   * it did not go back.
    */
-  readonly giveBack: (accountId: string, requestId: string) => Promise<bigint>;
+  readonly giveBack: (
+    accountId: string,
+    requestId: string,
+  ) => Promise<{ readonly gone: bigint; readonly left: bigint }>;
   /** Ids of the served models. */
   readonly models: () => readonly string[];
 }

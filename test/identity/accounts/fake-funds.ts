@@ -2,14 +2,18 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import type { Credit, Funds, LotStatement } from "#src/money/model/payments.ts";
+import type { Credit, Funds, LotStatement, Refund } from "#src/money/model/payments.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import type { Storage } from "#src/storage/storage.ts";
 
 /** Money without a ledger: accounts are stored, lots are kept in memory, and nothing is spent. */
-export function createFakeFunds(storage: Storage, clock: Clock): Funds & { readonly credits: Credit[] } {
+export function createFakeFunds(
+  storage: Storage,
+  clock: Clock,
+): Funds & { readonly credits: Credit[]; readonly refunds: Refund[] } {
   const lots = new Map<string, LotStatement[]>();
   const credits: Credit[] = [];
+  const refunds: Refund[] = [];
   const lotsOf = (accountId: string) => {
     const found = lots.get(accountId);
     if (!found) {
@@ -48,6 +52,7 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
   };
   return {
     credits,
+    refunds,
     async check() {},
     async open(account, freeGrant) {
       const facts = {
@@ -68,8 +73,15 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
       credits.push(credit);
       return add(credit.accountId, credit.kind, credit.amount, credit.expiresAt);
     },
-    async refund({ accountId }) {
-      throw failure(Reason.REFUND_EXCEEDS_BALANCE, `nothing to refund to ${accountId}`);
+    async refund(refund) {
+      const own = lotsOf(refund.accountId).filter(({ kind }) => kind === "paid");
+      const lot = own.find(({ remaining }) => remaining >= refund.amount);
+      if (lot === undefined) {
+        throw failure(Reason.REFUND_EXCEEDS_BALANCE, `nothing to refund to ${refund.accountId}`);
+      }
+      Object.assign(lot, { remaining: lot.remaining - refund.amount });
+      refunds.push(refund);
+      return { lotId: lot.id };
     },
     async setCreditLine(accountId, creditLine) {
       await storage.orm.em.fork().nativeUpdate(Account, accountId, { creditLine });

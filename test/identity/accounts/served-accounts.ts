@@ -12,6 +12,7 @@ import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "#src/money/rate-limits/memory.ts";
 import { createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
+import type { Dependencies } from "#src/services/accounts/dependencies.ts";
 import { limitRates } from "#src/services/limits/rate-limit.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
@@ -40,7 +41,7 @@ export interface ServedAccounts {
   close(): Promise<void>;
 }
 
-export async function serveAccounts(): Promise<ServedAccounts> {
+export async function serveAccounts(given: Partial<Pick<Dependencies, "giveBack">> = {}): Promise<ServedAccounts> {
   const clock = new ManualClock();
   const changed: string[] = [];
   let principal = operator;
@@ -73,8 +74,9 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     removePeople: (accountId) => members.removeAll(accountId),
     maxKeys: 20,
     freeGrant: Number(usd),
-    giveBack: async () => 0n,
+    giveBack: async () => ({ gone: 0n, left: 0n }),
     models: () => ["open/chat", "open/embed"],
+    ...given,
   });
   const transport = createDirectTransport(
     [registration(AccountsService, implementation)],

@@ -1,4 +1,4 @@
-import { cent } from "#src/checkout/cents.ts";
+import { cent } from "#lib/money/cents.ts";
 import {
   type ChargeOrder,
   type Found,

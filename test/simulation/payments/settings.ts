@@ -1,4 +1,4 @@
-import { cent } from "#src/checkout/cents.ts";
+import { cent } from "#lib/money/cents.ts";
 
 /** The settings of auto top-up, in pico-USD. `isSmall`: a charge does not lift an empty balance to its bound. */
 export function autoTopUpOf({ isSmall }: { readonly isSmall: boolean }) {

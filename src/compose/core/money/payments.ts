@@ -75,7 +75,9 @@ export async function composePayments(
   return {
     services: [registration(PaymentsService, service)],
     giveBack:
-      provider === undefined ? async () => 0n : (accountId, requestId) => checkout.giveBack.all(accountId, requestId),
+      provider === undefined
+        ? async () => ({ gone: 0n, left: 0n })
+        : (accountId, requestId) => checkout.giveBack.all(accountId, requestId),
     webhooks: new Map(webhook === undefined ? [] : [[stripePath, webhook]]),
     start({ services, interceptors }) {
       const asOperator: Interceptor = (next) => (request) => {
