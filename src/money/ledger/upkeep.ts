@@ -53,7 +53,7 @@ export function startUpkeep({
         budgets.loseAll();
         await wallets.audit();
         await budgets.audit();
-        await lost?.putBack(); // the database may have gone back
+        await lost?.doubt(); // the database may have gone back
       });
       if (await lost?.look()) {
         await wallets.audit(); // what was given back may be leased again

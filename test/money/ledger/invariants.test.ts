@@ -4,40 +4,14 @@ import { readDetail } from "#lib/errors/detail.ts";
 import type { BrokenInvariant } from "#src/money/ledger/invariant.ts";
 import { Wallet } from "#src/money/ledger/wallet/wallet.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
-import type { Lease, LeasedSlice } from "#src/money/model/store/wallet.ts";
 import type { PriceBook } from "#src/money/prices/price-book.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases } from "../databases.ts";
 import { never, openMetering, request, run, usd } from "../fixture.ts";
+import { lease, slice } from "./wallet/lease.ts";
 
 const newDatabase = databases();
 
-const slice = (more: Partial<LeasedSlice> = {}): LeasedSlice => ({
-  ...{
-    id: "slice",
-    lotId: "lot",
-    accountId: "account",
-    kind: "paid",
-    priority: 50,
-    priceVersion: 1,
-    ownPrices: null,
-    createdAt: 0,
-  },
-  ...{ expiresAt: undefined, granted: 1000, spent: 0, ...more },
-});
-const lease = (...slices: LeasedSlice[]): Lease => ({
-  ...{
-    createdAt: 0,
-    paidTotal: 0n,
-    paidLeft: 0n,
-    unleased: 0n,
-    elsewhere: 0n,
-    newestPrices: undefined,
-    debt: 0n,
-    retired: [],
-    slices,
-  },
-});
 const line = (cost: number) => ({
   ...{ sliceId: "slice", lotId: "lot", inputTokens: 1, outputTokens: 0, inputRate: cost, outputRate: 0, cost },
 });
@@ -49,16 +23,20 @@ describe("a wallet", () => {
     ["frees more than is held", (wallet) => wallet.unhold(1), "what is held is never negative"],
     [
       "leases a slice with more spent than granted",
-      (wallet) => wallet.add(lease(slice({ spent: 1001 }))),
+      (wallet) => wallet.add(lease([slice({ spent: 1001 })]), 0n),
       "of each slice",
     ],
-    ["leases a slice that gave more than it had", (wallet) => wallet.add(lease(slice({ spent: -1 }))), "of each slice"],
+    [
+      "leases a slice that gave more than it had",
+      (wallet) => wallet.add(lease([slice({ spent: -1 })]), 0n),
+      "of each slice",
+    ],
     ["hears twice of a charge", (wallet) => wallet.committed([line(1)]), "a charge is stored once"],
     ["takes back what nobody charged", (wallet) => wallet.revert([line(1)]), "a charge is stored once"],
   ])("that %s is broken, says so once, and moves nothing any more", (_, breach, sentence) => {
     const told: BrokenInvariant[] = [];
     const wallet = new Wallet("account", {} as PriceBook, (broken) => told.push(broken));
-    wallet.add(lease(slice()));
+    wallet.add(lease([slice()]), 0n);
     expect(() => breach(wallet)).toThrow("looked into");
     expect(() => wallet.takeFree()).toThrow("looked into");
     expect(wallet.broken).toBe(true);

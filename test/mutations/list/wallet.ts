@@ -203,6 +203,14 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     tests: ["wallet/debts"],
   },
   {
+    name: "a debt that is noted while money is leased is forgotten",
+    file: "wallet.ts",
+    find: "this.#debt = lease.debt + this.#owed - owed;",
+    replace: "this.#debt = lease.debt;",
+    breaks: "Debt is paid before anything else.",
+    tests: ["wallet/wallet"],
+  },
+  {
     name: "a debt stays though money of the account has become free",
     file: "cache/cached-wallet.ts",
     find: "    if (!this.wallet.canPayDebt) {\n      return false;",

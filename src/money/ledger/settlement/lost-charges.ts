@@ -74,17 +74,24 @@ export class LostCharges {
     if (!isNew && (this.#againAt === undefined || now < this.#againAt)) {
       return false;
     }
-    await this.putBack();
+    await this.#putBack();
     this.#turns = turns;
     this.#againAt = isNew ? now + lateMs : undefined;
     return true;
+  }
+
+  /** Looks because the database may have changed hands unseen, and once more when an old one acknowledges nothing any more. */
+  async doubt(): Promise<void> {
+    const now = this.#parts.clock.monotonic();
+    await this.#putBack();
+    this.#againAt = now + lateMs;
   }
 
   /**
    * Makes the remembered charges again that the store does not have. Those of days that have left the books by now, as when
    * the machine slept for long, are in archives and not lost. Rejects while the store does not answer.
    */
-  async putBack(): Promise<void> {
+  async #putBack(): Promise<void> {
     const { store, settler, readKeptFrom, logger, observer } = this.#parts;
     const kept = [...this.#kept.values()].map(({ charge }) => charge);
     for (let at = 0; at < kept.length; at += askedAtOnce) {

@@ -9,8 +9,6 @@ export class PaidMoney {
   #left = 0n;
   /** Spent here, as far as the last look does not include it. */
   #spent: PicoUsd = 0;
-  /** Cost of charges of paid money that the store is not known to have. */
-  #uncommitted: PicoUsd = 0;
 
   get state(): FundingState {
     return {
@@ -20,24 +18,19 @@ export class PaidMoney {
     };
   }
 
-  /** Takes in the store's reply to a lease. */
-  look({ createdAt, paidTotal, paidLeft }: Lease): void {
+  /** Takes in the store's reply to a lease. `uncommitted`: the cost of charges of paid money that it may not have. */
+  look({ createdAt, paidTotal, paidLeft }: Lease, uncommitted: PicoUsd): void {
     this.#createdAt = createdAt;
     this.#total = paidTotal;
     this.#left = paidLeft;
-    this.#spent = this.#uncommitted;
+    this.#spent = uncommitted;
   }
 
   spend(cost: PicoUsd): void {
     this.#spent += cost;
-    this.#uncommitted += cost;
   }
 
-  committed(cost: PicoUsd): void {
-    this.#uncommitted -= cost;
-  }
-
-  /** Notes that a charge was void. Call it after `committed`. */
+  /** Notes that a charge was void. */
   revert(cost: PicoUsd): void {
     this.#spent -= cost;
   }

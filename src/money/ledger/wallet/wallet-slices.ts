@@ -55,6 +55,11 @@ export class WalletSlices {
     return new Set(this.#open.length <= mostSlices ? [] : this.#open.slice(keptSlices));
   }
 
+  /** The cost of charges of chosen slices that the store is not known to have. */
+  uncommittedOf(choose: (slice: LeasedSlice) => boolean): PicoUsd {
+    return this.all.filter(choose).reduce((sum, slice) => sum + slice.uncommittedCost, 0);
+  }
+
   /** Whether money here is of an expired lot. */
   haveExpired(now: number): boolean {
     return this.#open.some((slice) => isExpired(slice, now));

@@ -32,6 +32,7 @@ export class Wallet {
   #unleased = 0n;
   #elsewhere = 0n;
   #debt = 0n;
+  #owed = 0n;
 
   /** `onBroken` is called once, with the first broken invariant. */
   constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
@@ -70,6 +71,11 @@ export class Wallet {
     return this.#debt;
   }
 
+  /** All debts ever noted here, paid ones too. */
+  get owed(): bigint {
+    return this.#owed;
+  }
+
   /** Whether there is a debt and money that could pay it. */
   get canPayDebt(): boolean {
     return this.#debt > 0n && (this.free > 0 || this.#unleased > 0n);
@@ -105,13 +111,16 @@ export class Wallet {
     });
   }
 
-  /** Takes in the store's reply to a lease. The slices' rates must be known. */
-  add(lease: Lease): void {
+  /**
+   * Takes in the store's reply to a lease. The slices' rates must be known. `owed`: that of the moment when the store was
+   * asked. Debts noted since come on top: the reply may not have them.
+   */
+  add(lease: Lease, owed: bigint): void {
     this.#integrity.move(() => {
-      this.#paid.look(lease);
+      this.#paid.look(lease, this.#slices.uncommittedOf(isOfPaid));
       this.#unleased = lease.unleased;
       this.#elsewhere = lease.elsewhere;
-      this.#debt = lease.debt;
+      this.#debt = lease.debt + this.#owed - owed;
       if (lease.slices.length > 0) {
         this.#slices.add(lease.slices);
         this.rates.keepNeeded();
@@ -124,6 +133,7 @@ export class Wallet {
   /** Adds to the account's debt. */
   owe(shortfall: PicoUsd): void {
     this.#debt += BigInt(shortfall);
+    this.#owed += BigInt(shortfall);
   }
 
   /**
@@ -163,9 +173,7 @@ export class Wallet {
   committed(lines: readonly ChargeLine[]): void {
     this.#integrity.move(() => {
       for (const line of lines) {
-        if (isOfPaid(this.#slices.committed(line))) {
-          this.#paid.committed(line.cost);
-        }
+        this.#slices.committed(line);
       }
     });
   }
@@ -175,7 +183,6 @@ export class Wallet {
     this.#integrity.move(() => {
       for (const line of lines) {
         if (isOfPaid(this.#slices.revert(line))) {
-          this.#paid.committed(line.cost);
           this.#paid.revert(line.cost);
         }
       }

@@ -81,7 +81,7 @@ test("what the old primary acknowledges after the look is made again a minute la
 test("what became cheaper after a promise that could not be written is made again for what was stored", async () => {
   store("1", { told: 20 });
   stored.clear();
-  await lost.putBack();
+  await lost.doubt();
   expect(remade).toMatchObject([{ runId: "1", told: 7 }]);
 });
 
@@ -106,7 +106,7 @@ test("two minutes are remembered, and 20,000 charges; that older ones may be los
     store(`run ${at}`);
   }
   stored.clear();
-  await lost.putBack();
+  await lost.doubt();
   expect(remade).toHaveLength(20_000);
   expect(remade.some(({ runId }) => runId === "old" || runId === "run 0")).toBe(false);
   expect(log).toHaveLength(20);
@@ -120,6 +120,18 @@ test("what has left the books while its core slept is in an archive, and not los
   clock.advance(1);
   store("lost");
   stored.clear();
-  await lost.putBack();
+  await lost.doubt();
   expect(remade).toMatchObject([{ runId: "lost" }]);
+});
+
+test("a core that doubts whether the database has gone back looks at once, and once more when the old one is silent", async () => {
+  store("1");
+  await lost.doubt();
+  stored.delete("1");
+  await lost.look();
+  expect(remade).toEqual([]);
+  await clock.pass(60_000);
+  expect(await lost.look()).toBe(true);
+  expect(remade).toMatchObject([{ runId: "1" }]);
+  expect(await lost.look()).toBe(false);
 });

@@ -143,12 +143,13 @@ export class CachedWallet {
 
   /** Leases money into the wallet. Returns how many slices came. Undefined: there is no such account. */
   async #acquire(request: LeaseRequest): Promise<number | undefined> {
+    const { owed } = this.wallet;
     const lease = await this.#parts.leases.acquire(request);
     if (lease === undefined) {
       return undefined;
     }
     await this.wallet.rates.loadFor(lease);
-    this.wallet.add(lease);
+    this.wallet.add(lease, owed);
     return lease.slices.length;
   }
 
