@@ -22,6 +22,12 @@ export function toWiderNetwork(address: string): string {
   return `${parts.slice(0, 3).join(":")}:${(parts[3] ?? "").padStart(4, "0").slice(0, 2)}`;
 }
 
+/** The network of which one customer of a provider may have all, and nobody else any: an IPv4 address, a /56 of IPv6. */
+export function toCustomerNetwork(address: string): string {
+  const network = toNetwork(address);
+  return network.includes(":") ? toWiderNetwork(address) : network;
+}
+
 /** Whether a network is this machine as it usually names itself: a proxy may run here, whose clients all come from there. */
 export function isThisMachine(network: string): boolean {
   return network === "127.0.0.1" || network === "0:0:0:0"; // ::1

@@ -66,7 +66,7 @@ export const freeTier = z
       .max(1_000_000)
       .default(20)
       .describe(
-        "The most grants to people of one network (an IPv4 address, a /64 of IPv6) who sign up by themselves within a UTC day.",
+        "The most grants to people of one network (an IPv4 address, a /56 of IPv6) who sign up by themselves within a UTC day.",
       ),
   })
   .prefault({});

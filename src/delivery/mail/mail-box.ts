@@ -1,7 +1,7 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import type { Seal } from "#lib/ids/sealed.ts";
-import { toNetwork } from "#lib/net/network.ts";
+import { toCustomerNetwork } from "#lib/net/network.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { WorkLease } from "#src/storage/entities/event.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
@@ -59,7 +59,7 @@ export class MailBox {
     client?: string,
   ): Promise<boolean> {
     const { clock, bounds } = this.#parts;
-    const network = client === undefined ? undefined : toNetwork(client);
+    const network = client === undefined ? undefined : toCustomerNetwork(client);
     await lockCounts(em);
     const asked = { eventId: null, at: { $gt: new Date(clock.now() - hourMs) } };
     const isFull =

@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
-import { toNetwork } from "#lib/net/network.ts";
+import { toCustomerNetwork } from "#lib/net/network.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { FreeGrant, type GrantRefusal } from "#src/storage/entities/people/free-grant.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -38,7 +38,7 @@ export class FreeGrants {
     const { storage, clock, random, kinds, aDay } = this.#dependencies;
     const em = storage.orm.em.fork();
     const at = new Date(clock.now());
-    const place = { network: toNetwork(arrival.address), day: at.toISOString().slice(0, 10) };
+    const place = { network: toCustomerNetwork(arrival.address), day: at.toISOString().slice(0, 10) };
     const email = arrival.emailVerified ? (arrival.email?.toLowerCase() ?? null) : null;
     const had = async (where: object) => (await em.count(FreeGrant, where)) > 0;
     const used = await em.count(FreeGrant, { ...place, refused: null });

@@ -173,10 +173,15 @@ describe.each(dialects)("%s", (dialect) => {
     expect(events.map(({ after }) => JSON.parse(after).free_grant_refused)).toEqual(["identity", "", "email", ""]);
   });
 
-  test("a network gets so many grants a day, also of people who come at once", async () => {
+  test.each([
+    ["an IPv4 address", ["192.0.2.7"]],
+    ["a customer's networks of IPv6", ["2001:db8:0:4200::1", "2001:db8:0:42ff::1"]],
+  ])("%s gets so many grants a day, also of people who come at once", async (_, addresses) => {
     const { clock, enter, free } = await start("open", ["oidc"], 2);
-    const address = "192.0.2.7";
-    const entrances = await Promise.all(Array.from({ length: 4 }, () => enter(stranger({ address }))));
+    const [address = ""] = addresses;
+    const entrances = await Promise.all(
+      Array.from({ length: 4 }, (_, at) => enter(stranger({ address: addresses[at % addresses.length] ?? "" }))),
+    );
     expect(entrances.filter(({ accountId }) => free.get(accountId ?? "")).length).toBe(2);
     const elsewhere = await enter(stranger());
     expect(free.get(elsewhere.accountId ?? "")).toBe(true);

@@ -42,7 +42,7 @@ export const mail = z
     an_hour: z
       .strictObject({
         address: most(10).describe("Mails to one address: those that people ask for, and as many that events cause."),
-        network: most(30).describe("Mails that people of one network ask for."),
+        network: most(30).describe("Mails that people of one network (an IPv4 address, a /56 of IPv6) ask for."),
         all: most(5000).describe("Mails that people ask for, all together."),
       })
       .prefault({})
