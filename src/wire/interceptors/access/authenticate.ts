@@ -35,7 +35,8 @@ export function createGate(
   refused: (listener: ListenerName, bound: BoundName) => void = () => {},
   clock: Pick<Clock, "monotonic"> = systemClock,
 ): Gate {
-  const check = (head: CallHead): Principal | Promise<Principal> => {
+  /** Finds who presents a credential. Counts a wrong one, and compares no chosen token where too many were wrong. */
+  const identify = (head: CallHead, ended: (key: EndedKey) => void): Principal | Promise<Principal> => {
     const credential = readCredential(head.header);
     const address = readClientAddress(head, trusts);
     const wait = isGuessable(credential) ? attempts.wait(address) : undefined;
@@ -45,7 +46,7 @@ export function createGate(
     }
     const failed = (error: unknown): never => {
       if (error instanceof ConnectError && error.cause instanceof EndedKey) {
-        head.contextValues.set(refusedKey, error.cause);
+        ended(error.cause);
       }
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
         const wait = attempts.count(address);
@@ -59,6 +60,7 @@ export function createGate(
     const principal = authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
     return principal instanceof Promise ? principal.catch(failed) : principal;
   };
+  const check = (head: CallHead) => identify(head, (key) => head.contextValues.set(refusedKey, key));
   /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
     try {
@@ -91,17 +93,13 @@ export function createGate(
     countCall(head, undefined);
     return toNetwork(readAddress(head) ?? "in process");
   };
-  /** A caller for whom authentication is optional. Undefined: the caller has no key, or a wrong one. */
+  /** A caller for whom authentication is optional. Undefined: it has no key, a wrong one, or one that is not compared. */
   const welcome = async (head: CallHead): Promise<Principal | undefined> => {
     if (!head.header.has("authorization")) {
       return undefined;
     }
     try {
-      const principal = await authenticator.authenticate(
-        readCredential(head.header),
-        head.header.get(accountHeader) ?? undefined,
-      );
-      return principal;
+      return await identify(head, () => {});
     } catch {
       return undefined;
     }

@@ -2,15 +2,16 @@ import { create } from "@bufbuild/protobuf";
 import { createClient, createContextValues, type HandlerContext, type UnaryRequest } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { CatalogueService, ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { authenticate, createGate } from "#src/wire/interceptors/access/authenticate.ts";
+import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
-import { readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { type Route, routes } from "../../grpc/transports.ts";
 import { caller, codeOf, drawn, FakeAuthenticator } from "./fake-authenticator.ts";
@@ -104,6 +105,55 @@ describe("a throttled address", () => {
     const detail = readDetail(await attempt());
     expect(detail?.reason).toBe(Reason.AUTHENTICATION_THROTTLED);
     expect(Number(detail?.retryAfter?.seconds)).toBeGreaterThanOrEqual(50);
+  });
+});
+
+describe("a method for anybody that knows callers", () => {
+  function start(limit: number) {
+    const authenticator = new FakeAuthenticator();
+    const refused: string[] = [];
+    const gate = createGate(
+      authenticator,
+      createFailedAttempts({ points: limit }),
+      () => true,
+      createCallRates({ reads: 4 }),
+      (_listener, bound) => void refused.push(bound),
+    );
+    /** Whom a call was admitted as, or why it was not. */
+    const list = async (authorization: string, address = "203.0.113.7") => {
+      const header = new Headers({ authorization, "x-tollgate-client-address": address });
+      const head = { method: CatalogueService.method.listModels, header, contextValues: createContextValues() };
+      try {
+        await gate.admit(head);
+        return head.contextValues.get(principalKey)?.kind ?? "stranger";
+      } catch (error) {
+        return Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED];
+      }
+    };
+    return { authenticator, refused, list };
+  }
+
+  test("compares no chosen token from an address with too many wrong ones, and still answers", async () => {
+    const { authenticator, refused, list } = start(2);
+    for (let guess = 0; guess < 3; guess += 1) {
+      expect(await list("Bearer wrong")).toBe("stranger");
+    }
+    const { asked } = authenticator;
+    expect(await list("Bearer operator")).toBe("stranger");
+    expect(authenticator.asked).toBe(asked);
+    expect(refused).toEqual(["credentials", "credentials"]);
+    expect(await list("Bearer operator")).toBe("RATE_LIMITED"); // as any wrong one
+    expect(await list(`Bearer ${drawn}`)).toBe("caller");
+    expect(await list("Bearer key", "203.0.113.8")).toBe("caller");
+  });
+
+  test("takes nobody for a guesser who sends no credential, or when none can be checked", async () => {
+    const { list } = start(1);
+    expect(await list("key")).toBe("stranger");
+    expect(await list("Bearer down")).toBe("stranger");
+    expect(await list("Bearer service")).toBe("stranger");
+    expect(await list("Bearer key")).toBe("caller");
+    expect(await list("Bearer operator")).toBe("operator");
   });
 });
 
