@@ -57,6 +57,6 @@ export function createConsoleGate(transport: Transport, clock: Pick<Clock, "mono
   };
 }
 
-function payerOf({ accountId, operatorName }: Session): string {
-  return accountId === "" ? `operator ${operatorName}` : accountId;
+function payerOf({ accountId, operatorName, personId }: Session): string {
+  return accountId || (operatorName === "" ? `person ${personId}` : `operator ${operatorName}`);
 }
