@@ -80,6 +80,7 @@ const scenes: readonly Scene[] = [
     path: () => "/first-run",
     act: async (page) => {
       await press("Create account and key")(page);
+      await press("Done")(page);
       await press("Send")(page);
       await page.getByText("Open the receipt").waitFor();
     },

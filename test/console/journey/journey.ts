@@ -48,6 +48,8 @@ export async function travel(stage: Stage, mail: MailServer, width: number): Pro
   const command = (await page.locator("code", { hasText: "curl " }).textContent()) ?? "";
   await runInShell(command);
   const first = effort();
+  await owner.look("the first key");
+  await owner.button("Done");
   await owner.look("the first steps");
   await page.getByRole("link", { name: "See what the request cost" }).waitFor();
   await buy(owner);

@@ -101,6 +101,7 @@ async function makeKey(page: Page, by: Keyboard): Promise<void> {
 async function makeFirstRequest(page: Page, by: Keyboard): Promise<void> {
   await page.goto("/first-run");
   await by.press(page.getByRole("button", { name: "Create account and key" }));
+  await by.press(page.getByRole("button", { name: "Done" }));
   await by.expectFocus(page.getByLabel("Prompt", { exact: true }), "after the first key was made");
   await by.press(page.getByRole("button", { name: "Send" }));
   await by.press(page.getByRole("link", { name: "Open the receipt" }));

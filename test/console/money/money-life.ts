@@ -97,6 +97,12 @@ async function takeFirstSteps(page: Page): Promise<{ key: string; faults: string
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body });
   await response.text();
+  await page.locator("main a", { hasText: "See what the request cost" }).waitFor(); // below the key
+  const shown = await page.getByRole("dialog").locator("code").allTextContents();
+  if (shown[0] !== key) {
+    faults.push("the first key is gone before its reader was done with it");
+  }
+  await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("link", { name: "See what the request cost" }).waitFor();
   await page.getByRole("link", { name: "Buy credit" }).click();
   return { key, faults };

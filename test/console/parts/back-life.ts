@@ -69,6 +69,9 @@ async function asOperator(stage: Stage, faults: string[]): Promise<void> {
   await walk.expectBackTo("/accounts", "after an account was made");
   await walk.expectClosed("after an account was made");
   await reopenWithoutPage(context, page, faults);
+  await page.goto("/first-run");
+  await page.getByRole("button", { name: "Create account and key" }).click();
+  await walk.backKeeps("the first account's key");
   await context.close();
 }
 
@@ -92,6 +95,9 @@ async function asMember(stage: Stage, faults: string[]): Promise<void> {
   await page.goto("/sign-in");
   await continueWithProvider(page, "ida");
   await page.waitForURL("**/overview");
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await walk.backKeeps("the first key");
+  await page.locator("main code", { hasText: "curl " }).waitFor();
   await walk.follow("Keys");
   await walk.open("Create key");
   await walk.backCloses("Create key");
@@ -166,7 +172,7 @@ class Walk {
 
   /** Goes back twice with a dialog open that shows something once: it stays until its own button closes it. */
   async backKeeps(what: string): Promise<void> {
-    const secret = this.#page.getByRole("dialog").locator("code");
+    const secret = this.#page.getByRole("dialog").locator("code").first();
     await secret.waitFor();
     const [before, shown] = [this.#page.url(), await secret.textContent()];
     for (const time of ["first", "second"]) {

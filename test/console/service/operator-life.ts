@@ -39,6 +39,7 @@ export async function liveAsOperator(stage: Stage): Promise<Life> {
 async function makeFirstRequest(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Make the first request" }).click();
   await page.getByRole("button", { name: "Create account and key" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByRole("link", { name: "Open the receipt" }).click();
   await page.getByText("The lines add up to the cost").waitFor();

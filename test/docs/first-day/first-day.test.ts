@@ -86,6 +86,7 @@ async function becomeCustomer(address: string): Promise<readonly string[]> {
   await press("Create a key");
   const command = (await page.locator("code", { hasText: "curl " }).textContent()) ?? "";
   expect(await runInShell(command)).toMatch(/\w/);
+  await press("Done");
   await page.locator('main a[href^="/receipts/"]').first().click();
   await page.getByText("The lines add up to the cost").waitFor();
   expect(await page.title()).toBe("Receipt · Example Inference");

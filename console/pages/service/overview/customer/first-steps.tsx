@@ -1,19 +1,38 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { isMember, mayChangeKeys, mayPay } from "../../../../app/session.ts";
-import { accounts, metering, payments } from "../../../../contract/clients.ts";
-import { useRequestId } from "../../../../contract/request-id.ts";
+import { isMember, mayPay } from "../../../../app/session.ts";
+import { metering, payments } from "../../../../contract/clients.ts";
 import { useQuery } from "../../../../parts/calls/use-query.ts";
 import { Badge } from "../../../../parts/figures/badge.tsx";
-import { Copyable } from "../../../../parts/figures/copy.tsx";
-import { ActionButton } from "../../../../parts/forms/action-button.tsx";
-import { toCurl } from "../../../../parts/requests/curl.ts";
-import { useGenerators } from "../../../../parts/requests/use-generators.ts";
+import { FirstKey, NewKey } from "./first-key.tsx";
 
 const refreshMs = 3000;
 
-/** The way of a new member: a key, a request, its receipt, and credit, which comes first without free money. Gone once it has been walked. */
+/** The first steps, and the key that is made in them, which stays while they go. */
 export function FirstSteps({ account }: { readonly account: Account }) {
+  const [secret, setSecret] = useState("");
+  const [isShown, setShown] = useState(false);
+  const show = (made: string): void => {
+    setSecret(made);
+    setShown(true);
+  };
+  return (
+    <>
+      <Steps account={account} secret={isShown ? "" : secret} onMade={show} />
+      {isShown && <NewKey secret={secret} onClose={() => setShown(false)} />}
+    </>
+  );
+}
+
+interface Props {
+  readonly account: Account;
+  /** Of the key that was made. Empty: none was made yet, or it is shown at the moment. */
+  readonly secret: string;
+  readonly onMade: (secret: string) => void;
+}
+
+/** The way of a new member: a key, a request, its receipt, and credit, which comes first without free money. Gone once it has been walked. */
+function Steps({ account, secret, onMade }: Props) {
   const { data: receipt } = useQuery(
     async (signal) => (await metering.listReceipts({ pageSize: 1 }, { signal })).receipts[0] ?? null,
     [],
@@ -31,7 +50,7 @@ export function FirstSteps({ account }: { readonly account: Account }) {
     <section class="section" aria-label="First steps">
       <ol class="steps">
         {!hasMoney && credit}
-        {receipt === null && <FirstKey />}
+        {receipt === null && <FirstKey secret={secret} onMade={onMade} />}
         <li class="card">
           <h2>The first receipt</h2>
           {receipt === null ? (
@@ -63,34 +82,6 @@ function Credit({ isNext, hasMoney }: { readonly isNext: boolean; readonly hasMo
             Buy credit
           </a>
         </p>
-      )}
-    </li>
-  );
-}
-
-/** Makes a key, and shows it once in a command that sends a request. */
-function FirstKey() {
-  const [secret, setSecret] = useState("");
-  const requestId = useRequestId();
-  const { data: models = [] } = useGenerators();
-  const [model = ""] = models;
-  const make = async (): Promise<void> => {
-    setSecret((await accounts.createKey({ name: "first key", requestId })).secret);
-  };
-  return (
-    <li class="card">
-      <h2>A key and a request</h2>
-      {secret !== "" ? (
-        <>
-          <p role="status">Run this in a terminal. The key in it is shown this one time: keep it.</p>
-          <Copyable text={toCurl(secret, model, "In two sentences: why is the sky blue?")} what="the command" />
-        </>
-      ) : mayChangeKeys.value ? (
-        <p>
-          <ActionButton act={make}>Create a key</ActionButton>
-        </p>
-      ) : (
-        <p class="muted">A developer or an owner of the account makes keys.</p>
       )}
     </li>
   );
