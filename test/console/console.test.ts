@@ -63,7 +63,7 @@ test("a customer sees its own account by its key, and nobody else's by any page"
 });
 
 test("an account is found by a part of its name, and why a request was refused by its id", async () => {
-  const { account, reason, listed, suggested, byKey, charged, spent, typed, changes, isServerAlone } =
+  const { account, reason, listed, suggested, byKey, charged, cost, spent, typed, changes, isServerAlone } =
     await findThings(stage);
   expect(account).toBe(`${stage.origin}/accounts/ID`);
   expect(reason).toMatch(/^account frozen The account is frozen\. Ask the operator/);
@@ -71,6 +71,7 @@ test("an account is found by a part of its name, and why a request was refused b
   expect(suggested).toEqual(["Corvid's own tg-…"]);
   expect(byKey).toEqual(["account frozen", "engine failed", "finished"]);
   expect(charged).toMatch(/^engine failed The inference server failed\./);
+  expect(cost).toMatch(/^\$0\.0000\d+$/);
   expect(spent).toMatch(/^\$0\.0000\d+$/);
   expect(typed).toEqual(["corvid w", "corvid w", "Ada Lovelace"]);
   expect(changes).toEqual(["Freeze account", "Create account"]);

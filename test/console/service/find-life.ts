@@ -19,6 +19,8 @@ interface Life {
   readonly byKey: readonly string[];
   /** What the page says of a request that broke off, on the way back from the receipt to which it leads. */
   readonly charged: string;
+  /** What it cost, as its customer sees it, who is told of no server. */
+  readonly cost: string;
   /** Whether the fleet shows the server that was found, alone. */
   readonly isServerAlone: boolean;
 }
@@ -82,6 +84,7 @@ export async function findThings(stage: Stage): Promise<Life> {
   await page.getByText("The lines add up to the cost").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Request" }).click();
   const charged = (await page.getByRole("main").locator(".notice").textContent()) ?? "";
+  const cost = await readCost(stage, key, brokenId);
   await page.goto("/accounts");
   await page.getByLabel("Order").selectOption("spent");
   await page.getByRole("columnheader", { name: "Spent in 30 days" }).waitFor(); // until then the order is the one before
@@ -111,6 +114,7 @@ export async function findThings(stage: Stage): Promise<Life> {
     suggested: suggested.map((text) => text.replace(/tg-.*/, "tg-…")),
     byKey,
     charged,
+    cost,
     typed,
     changes,
     isServerAlone,
@@ -127,4 +131,17 @@ async function typeInto(page: Page, path: string, label: string, text: string): 
   const field = page.getByLabel(label, { exact: true });
   await field.pressSequentially(text);
   return field.inputValue();
+}
+
+/** What a customer who signs in with a key is told that a request cost. */
+async function readCost(stage: Stage, key: string, requestId: string): Promise<string> {
+  const { context, page } = await stage.visit();
+  await page.goto(`/sign-in?next=/requests/${requestId}`);
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Request", exact: true }).waitFor();
+  await page.getByRole("main").locator(".notice").waitFor();
+  const costs = await page.getByRole("main").getByRole("link", { name: "$" }).allTextContents();
+  await context.close();
+  return costs.join();
 }

@@ -57,7 +57,7 @@ export default function RequestPage({ id }: PageProps) {
 /** The request, the names of its accounts and keys by their ids, and what was charged although it failed. */
 async function load(requestId: string, signal: AbortSignal) {
   const { requests } = await metering.listRequests({ requestId, pageSize: 20 }, { signal });
-  const mayHaveRun = requests.some(({ reason, server }) => reason !== "" && server !== "");
+  const hasFailed = requests.some(({ reason }) => reason !== "");
   const [accounts, keys, charged] = await Promise.all([
     loadAccountNames(
       requests.map(({ accountId }) => accountId),
@@ -67,7 +67,7 @@ async function load(requestId: string, signal: AbortSignal) {
       requests.map(({ keyId }) => keyId),
       signal,
     ),
-    mayHaveRun ? metering.getReceipt({ requestId }, { signal }).catch(() => undefined) : undefined,
+    hasFailed ? metering.getReceipt({ requestId }, { signal }).catch(() => undefined) : undefined,
   ]);
   return { requests, names: new Map([...accounts, ...keys]), receipt: charged?.receipt };
 }
