@@ -69,7 +69,7 @@ async function measure(storage: Storage, store: Store, count: number): Promise<F
     for (let question = 0; question < questions; question++) {
       const text = of(count);
       const since = performance.now();
-      const found = await findStored(storage, { text, accountId: "", limit: 10 });
+      const found = await findStored(storage, { text, accountId: "", namesAccounts: true, limit: 10 });
       times.push(performance.now() - since);
       if (!found.some((thing) => thing.kind === kind)) {
         throw new Error(`${store}: "${text}" finds no ${kind}`);

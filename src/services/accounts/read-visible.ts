@@ -2,11 +2,11 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { requireId } from "#lib/ids/validate-id.ts";
 import type { Accounts } from "#src/identity/accounts/accounts.ts";
 import type { Account } from "#src/storage/entities/account.ts";
-import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { seesAccountName, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 
 /**
- * An account that the caller may see. Its name is shown to operators, whose label it may be, and to its people. Throws
- * ACCOUNT_NOT_FOUND, PERMISSION_DENIED.
+ * An account that the caller may see, with its name where the caller is told that. Throws ACCOUNT_NOT_FOUND,
+ * PERMISSION_DENIED.
  */
 export async function readVisible(
   accounts: Pick<Accounts, "get">,
@@ -14,6 +14,5 @@ export async function readVisible(
   context: HandlerContext,
 ): Promise<Account> {
   const account = await accounts.get(requireId(visibleAccount(context, accountId), "account"));
-  const principal = readPrincipal(context);
-  return principal.kind === "operator" || principal.personId !== undefined ? account : { ...account, name: "" };
+  return seesAccountName(context) ? account : { ...account, name: "" };
 }

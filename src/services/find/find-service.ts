@@ -3,7 +3,7 @@ import type { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { readPastedId } from "#lib/ids/request-id.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { readPrincipal, seesAccountName, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { findArchived } from "./find-archived.ts";
 import { findStored } from "./find-stored.ts";
 import type { Found } from "./found.ts";
@@ -33,7 +33,8 @@ export function createFindService({
       const limit = Math.min(pageSize || sizes.usual, sizes.most);
       const isOperator = readPrincipal(context).kind === "operator";
       const accountId = visibleAccount(context, "");
-      const stored = await findStored(storage, { text: wanted, accountId, limit });
+      const namesAccounts = seesAccountName(context);
+      const stored = await findStored(storage, { text: wanted, accountId, namesAccounts, limit });
       const archived = stored.length > 0 ? [] : await findArchived(archives, wanted, accountId);
       const isLike = ({ id }: { readonly id: string }) => id.toLowerCase().includes(wanted.toLowerCase());
       const ofFleet: Found[] = [

@@ -8,6 +8,8 @@ export interface Asked {
   readonly text: string;
   /** The account to stay in. Empty: all. */
   readonly accountId: string;
+  /** Whether accounts are found by their names, too, and told with them. */
+  readonly namesAccounts: boolean;
   /** The most of each kind. */
   readonly limit: number;
 }
@@ -24,8 +26,13 @@ export interface Search {
 }
 
 /** The searches for a text: requests first, then what is named exactly before what only contains it. */
-export function queriesFor(dialect: "sqlite" | "postgresql", { text }: Asked): Search[] {
-  return [...requests(dialect, text), ...accounts(dialect, text), ...keys(dialect, text), ...payments(text)];
+export function queriesFor(dialect: "sqlite" | "postgresql", { text, namesAccounts }: Asked): Search[] {
+  return [
+    ...requests(dialect, text),
+    ...accounts(dialect, text, namesAccounts),
+    ...keys(dialect, text),
+    ...payments(text),
+  ];
 }
 
 /**
@@ -45,9 +52,14 @@ function requests(dialect: "sqlite" | "postgresql", text: string): Search[] {
   return [search("usage"), search("request_record")];
 }
 
-function accounts(dialect: "sqlite" | "postgresql", text: string): Search[] {
+function accounts(dialect: "sqlite" | "postgresql", text: string, areNamed: boolean): Search[] {
+  const name = areNamed ? "name" : "null as name";
   const search = (where: string, ...parameters: unknown[]): Search => ({
-    ...{ kind: "account", from: "select id, name, id as account_id from account", account: "id", where, parameters },
+    kind: "account",
+    from: `select id, ${name}, id as account_id from account`,
+    account: "id",
+    where,
+    parameters,
     order: closestFirst("name_key"),
   });
   if (isUuid(text)) {
@@ -56,7 +68,7 @@ function accounts(dialect: "sqlite" | "postgresql", text: string): Search[] {
   const isWithin = dialect === "sqlite" ? "instr(name_key, ?) > 0" : "position(?::bytea in name_key) > 0";
   const isId = /^[0-9a-f-]{4,}$/i.test(text);
   const byId = isId ? [search("cast(id as text) like ?", `%${text.toLowerCase()}%`)] : [];
-  return [search(isWithin, toNameKey(text)), ...byId];
+  return [...(areNamed ? [search(isWithin, toNameKey(text))] : []), ...byId];
 }
 
 function keys(dialect: "sqlite" | "postgresql", text: string): Search[] {

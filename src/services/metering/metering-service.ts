@@ -15,7 +15,7 @@ import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { listSeals } from "#src/money/books/seals/seal-list.ts";
 import type { KeptLabel } from "#src/money/labels/labels.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { readPrincipal, seesAccountName, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { withAge } from "./as-of.ts";
 import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
@@ -72,7 +72,11 @@ export function createMeteringService({
     async listMonths({ accountId, month }, context) {
       const visible = visibleAccount(context, accountId);
       const { account, months } = await readMonths(storage, { accountId: visible, month, now: clock.now() });
-      return { accountId: account.id, accountName: account.name, months: [...months] };
+      return {
+        accountId: account.id,
+        accountName: seesAccountName(context) ? account.name : "",
+        months: [...months],
+      };
     },
 
     async listSeals({ after }) {

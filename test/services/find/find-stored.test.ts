@@ -30,7 +30,9 @@ describe.each(dialects)("%s", (dialect) => {
       return id;
     };
     const find = async (text: string, accountId = "") =>
-      (await findStored(storage, { text, accountId, limit: 10 })).map(({ kind, id }) => `${kind} ${id}`);
+      (await findStored(storage, { text, accountId, namesAccounts: true, limit: 10 })).map(
+        ({ kind, id }) => `${kind} ${id}`,
+      );
     return { metering, keys, clock, open, find };
   };
 
@@ -112,7 +114,9 @@ describe.each(dialects)("%s", (dialect) => {
     const { metering } = await start();
     const { storage } = metering;
     const texts = ["req_1", "Aster", "WxYz", "tg-AbCd", v7()];
-    for (const asked of texts.flatMap((text) => ["", v7()].map((accountId) => ({ text, accountId, limit: 10 })))) {
+    for (const asked of texts.flatMap((text) =>
+      ["", v7()].map((accountId) => ({ text, accountId, namesAccounts: true, limit: 10 })),
+    )) {
       for (const search of queriesFor(dialect, asked)) {
         const { sql, parameters } = toStatement(search, asked);
         const explain = dialect === "sqlite" ? "explain query plan" : "explain";

@@ -4,11 +4,13 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { GetReceiptRequestSchema, ListReceiptsRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { ListMonthsRequestSchema } from "#gen/tollgate/metering/v1/month_pb.js";
 import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { readAll } from "#lib/rpc/pages.ts";
+import { Account } from "#src/storage/entities/account.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { databases, dialects } from "../../money/databases.ts";
@@ -33,6 +35,21 @@ describe.each(dialects)("%s", (dialect) => {
         Array(3).fill(requestId),
       );
     }
+    await metering.close();
+  });
+
+  test("the name of an account is told with its months to operators and its people, not to its keys", async () => {
+    const { metering, service } = await serveMetering(await newDatabase(dialect));
+    const account = await metering.account({ paid: usd });
+    await metering.storage.orm.em.fork().nativeUpdate(Account, account, { name: "Slow payer" });
+    const person: Principal = { kind: "caller", accountId: account, keyId: "", personId: "p" };
+    const tellName = async (principal: Principal) =>
+      (await service.listMonths(create(ListMonthsRequestSchema, { accountId: account }), as(principal))).accountName;
+    expect(await Promise.all([operator, person, caller(account)].map(tellName))).toEqual([
+      "Slow payer",
+      "Slow payer",
+      "",
+    ]);
     await metering.close();
   });
 

@@ -116,7 +116,7 @@ export declare const FindService: GenService<{
   /**
    * Finds requests by their ids; accounts by any part of their name or id; keys by prefix, last four characters or any
    * part of their name; models and servers by any part of their ids; payments by their reference. A caller finds what is
-   * of its own account, and models.
+   * of its own account, and models; an API key finds its account without the operator's label.
    *
    * @generated from rpc tollgate.find.v1.FindService.FindAnything
    */

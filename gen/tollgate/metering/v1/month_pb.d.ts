@@ -52,7 +52,7 @@ export declare type ListMonthsResponse = Message<"tollgate.metering.v1.ListMonth
   accountId: string;
 
   /**
-   * Its name. Empty: it has none.
+   * Its name. Empty: it has none, or an API key asks, which is not told the operator's label.
    *
    * @generated from field: string account_name = 2;
    */

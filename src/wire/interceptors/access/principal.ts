@@ -72,6 +72,12 @@ export function visibleAccount(context: Pick<HandlerContext, "values">, accountI
   return principal.accountId;
 }
 
+/** Whether the caller is told the name of its account: operators, whose label it may be, and its people are. */
+export function seesAccountName(context: Pick<HandlerContext, "values">): boolean {
+  const principal = readPrincipal(context);
+  return principal.kind === "operator" || principal.personId !== undefined;
+}
+
 /** Whether an error says that a credential does not admit a call, and not that nobody could tell. */
 export function isRefusal(error: unknown): boolean {
   const { code } = ConnectError.from(error);
