@@ -34,7 +34,8 @@ export function Keys({ accountId }: Props) {
       if (!isWhole) {
         return { rows: [], next: "" };
       }
-      const { keys, nextPageToken } = await accounts.listKeys({ accountId, pageToken, pageSize: 100 }, { signal });
+      const asked = { accountId, newestFirst: true, pageToken, pageSize: 100 };
+      const { keys, nextPageToken } = await accounts.listKeys(asked, { signal });
       const names = await loadAccountNames(isAll ? keys.map((key) => key.accountId) : [], signal);
       const rows = keys.map((apiKey) => ({ apiKey, account: names.get(apiKey.accountId) ?? "" }));
       return { rows, next: nextPageToken };
@@ -60,7 +61,7 @@ export function Keys({ accountId }: Props) {
             <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
           ) : (
             <KeyTable
-              rows={isAll ? keysOf(rows) : newestFirst(keysOf(rows))}
+              rows={rows.map(({ apiKey }) => apiKey)}
               onChanged={changed}
               {...(isAll && { accounts: new Map(rows.map(({ apiKey, account }) => [apiKey.accountId, account])) })}
             />
@@ -71,15 +72,4 @@ export function Keys({ accountId }: Props) {
       {isCreating && <CreateKey accountId={accountId} onClose={() => setCreating(false)} onCreated={changed} />}
     </Section>
   );
-}
-
-function keysOf(rows: readonly Row[]): readonly ApiKey[] {
-  return rows.map(({ apiKey }) => apiKey);
-}
-
-/** Keys that are not revoked come first, then revoked ones, each newest first. */
-function newestFirst(rows: readonly ApiKey[]): readonly ApiKey[] {
-  const live = rows.filter(({ revokedAt }) => revokedAt === undefined);
-  const over = rows.filter(({ revokedAt }) => revokedAt !== undefined);
-  return [...live.reverse(), ...over.reverse()];
 }

@@ -10,6 +10,7 @@ export const noNames: Names = new Map();
 
 /** The most accounts whose keys are loaded, with one call each: those of the keys with the highest cost. */
 const mostAsked = 12;
+/** The most keys of an account whose names are loaded: those that are not revoked, then the newest. */
 const mostKeys = 1000;
 /** The most accounts that the core names at once. */
 const mostNamed = 1000;
@@ -49,7 +50,7 @@ function toIds(accountIds: readonly string[]): string[] {
 }
 
 async function listKeys(accountId: string, signal: AbortSignal): Promise<readonly ApiKey[]> {
-  return (await accounts.listKeys({ accountId, pageSize: mostKeys }, { signal })).keys;
+  return (await accounts.listKeys({ accountId, newestFirst: true, pageSize: mostKeys }, { signal })).keys;
 }
 
 function toNames(things: readonly { readonly id: string; readonly name: string }[]): Names {

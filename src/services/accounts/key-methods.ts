@@ -6,10 +6,11 @@ import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import type { LimitValues } from "#lib/limits/key-limits.ts";
 import { toInt64 } from "#lib/money/int64.ts";
-import { readPage } from "#lib/rpc/pages.ts";
+import { type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
+import { isAgeKey, toAgeKey } from "#src/identity/accounts/keys/key-lists.ts";
 import {
   requireChangeable,
   requirePerson,
@@ -85,13 +86,18 @@ export function createKeyMethods(deps: Dependencies) {
       return { key: await describeKey(key), secret };
     },
 
-    async listKeys({ accountId, withoutRevoked, ...request }, context) {
+    async listKeys({ accountId, withoutRevoked, newestFirst, ...request }, context) {
       const whose = visibleAccount(context, accountId);
       const id = whose === "" ? "" : (await readVisible(accounts, accountId, context)).id;
       const what = withoutRevoked ? "keys that are not revoked" : "keys";
+      const byUse = (start: PageStart) => keys.listByUse(start, withoutRevoked);
+      const oldest = (start: PageStart) => keys.list(id, start, withoutRevoked);
+      const newest = (start: PageStart) => keys.listNewest(id, start, withoutRevoked);
       const page = await (id === ""
-        ? readPage(what, request, (start) => keys.listByUse(start, withoutRevoked), toUseKey, isUseKey)
-        : readPage(`${what} of ${id}`, request, (start) => keys.list(id, start, withoutRevoked), toId, isUuid));
+        ? readPage(what, request, byUse, toUseKey, isUseKey)
+        : newestFirst
+          ? readPage(`newest ${what} of ${id}`, request, newest, toAgeKey, isAgeKey)
+          : readPage(`${what} of ${id}`, request, oldest, toId, isUuid));
       const shown = await Promise.all(page.entries.map(describeKey));
       return { keys: shown, nextPageToken: page.nextPageToken };
     },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { openStage, type Stage } from "../stage/stage.ts";
+import { listManyKeys } from "./keys-life.ts";
 import { buyCredit } from "./money-life.ts";
 import { agreeOnPrices } from "./prices-life.ts";
 import { comeBack } from "./return-life.ts";
@@ -61,3 +62,9 @@ test("an operator gives an account own prices after a preview, ends them, and gi
   expect(drawn).toEqual(["Debt$NPaid first from the next top-up", "$5.00"]);
   expect([...faults, ...stage.complaints]).toEqual([]);
 }, 120_000);
+
+test("of more keys than fit a page the newest come first, and revoked ones last", async () => {
+  const { first, more } = await listManyKeys(stage);
+  expect(first).toEqual({ names: ["key 100", "key 99"], count: "100 keys so far" });
+  expect(more).toEqual({ names: ["key 1", "key 0"], count: "101 keys" });
+}, 60_000);

@@ -127,6 +127,7 @@ export const keysDoors: Readonly<Record<string, Doors>> = {
       ...["AccountsService.CreateKey manages", "AccountsService.ListKeys > keys.manages", "AccountsService.GetKey"],
       ...["AccountsService.UpdateKey disabled", "AccountsService.GetKey > key.disabled"],
       ...["AccountsService.IdentifyCaller > member_role", "AccountsService.ListKeys without_revoked"],
+      "AccountsService.ListKeys newest_first",
       "AuditService.ListAuditEvents > audit_events.key_id",
     ],
     cli: [

@@ -37,6 +37,35 @@ test("an account's keys are listed in pages, oldest first", async () => {
   expect(await detail(ask({ pageToken: forged }))).toMatchObject({ parameter: "page_token" });
 });
 
+test("an account's keys are listed newest first, page by page, those that were revoked last", async () => {
+  const accountId = await newAccount();
+  const made: string[] = [];
+  for (let each = 0; each < 6; each++) {
+    made.push((await client.createKey({ accountId })).key?.id ?? "");
+  }
+  const [a = "", b = "", c = "", d = "", e = "", f = ""] = made;
+  for (const keyId of [b, e]) {
+    await client.revokeKey({ keyId });
+  }
+  const list = (pageSize: number, withoutRevoked = false) =>
+    readAll(
+      (page) => client.listKeys({ ...page, accountId, newestFirst: true, withoutRevoked, pageSize }),
+      ({ keys }) => keys.map(({ id }) => id),
+    );
+  for (const pageSize of [1, 2, 3, 4, 5, 6, 0]) {
+    expect(await list(pageSize)).toEqual([f, d, c, a, e, b]);
+    expect(await list(pageSize, true)).toEqual([f, d, c, a]);
+  }
+  const { nextPageToken: pageToken } = await client.listKeys({ accountId, newestFirst: true, pageSize: 2 });
+  expect(await detail(client.listKeys({ accountId, pageToken }))).toMatchObject({ parameter: "page_token" });
+  const forged = (last: string) =>
+    Buffer.from(JSON.stringify([`newest keys of ${accountId}`, last])).toString("base64url");
+  for (const last of [a, `live ${a} ${b}`, `dead ${a}`, "revoked 1"]) {
+    const asked = client.listKeys({ accountId, newestFirst: true, pageToken: forged(last) });
+    expect(await detail(asked)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "page_token" });
+  }
+});
+
 test("a key is shown once, listed without its secret, rotated and revoked", async () => {
   const accountId = await newAccount();
   const made = await client.createKey({ accountId, name: "laptop", limits: { rpm: 5 } });

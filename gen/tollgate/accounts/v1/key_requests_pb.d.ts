@@ -124,6 +124,13 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
    * @generated from field: bool without_revoked = 4;
    */
   withoutRevoked: boolean;
+
+  /**
+   * Whether keys of one account that are not revoked come first, then revoked ones, each newest first. Of all accounts: no effect.
+   *
+   * @generated from field: bool newest_first = 5;
+   */
+  newestFirst: boolean;
 };
 
 /**
@@ -139,8 +146,8 @@ export declare const ListKeysRequestSchema: GenMessage<ListKeysRequest>;
  */
 export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysResponse"> & {
   /**
-   * Including expired ones. Of one account: oldest first. Of all: last used first, then those that were never
-   * used, newest first.
+   * Including expired ones. Of one account: oldest first, unless newest_first. Of all: last used first, then those that were
+   * never used, newest first.
    *
    * @generated from field: repeated tollgate.accounts.v1.ApiKey keys = 1;
    */

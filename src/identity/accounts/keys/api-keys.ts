@@ -11,7 +11,7 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import type { StoredDigest } from "../../digests/digest-filter.ts";
 import { requireMemberRole } from "../member-role.ts";
 import { requireBudget, settlePeriod } from "./key-limits.ts";
-import { countByPepper, digestPage, digestsOf, keysByUse } from "./key-lists.ts";
+import { countByPepper, digestPage, digestsOf, keysByUse, newestKeys } from "./key-lists.ts";
 import { findKey, lockAccount, moveEnd, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
 import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
 
@@ -87,6 +87,11 @@ export class ApiKeys {
     const later = after === undefined ? {} : { id: { $gt: after } };
     const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** An account's keys, including expired ones: those that are not revoked, then revoked ones, each newest first. */
+  async listNewest(accountId: string, start: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
+    return newestKeys(this.#parts.storage, accountId, start, withoutRevoked);
   }
 
   /** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */

@@ -1,4 +1,5 @@
 import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
+import { validate as isUuid } from "uuid";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -55,4 +56,39 @@ export async function keysByUse(
   const never = { lastUsedAt: null, ...live, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
   const rest = limit - used.length;
   return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
+}
+
+/** An account's keys, expired ones included: those that are not revoked, then revoked ones, each newest first. */
+export async function newestKeys(
+  { orm }: Storage,
+  accountId: string,
+  { after, limit }: PageStart,
+  withoutRevoked: boolean,
+): Promise<ApiKey[]> {
+  const em = orm.em.fork();
+  const last = after === undefined ? undefined : readAgeKey(after);
+  const older = last && { id: { $lt: last.id } };
+  const find = (where: ObjectQuery<ApiKey>, most: number) =>
+    em.find(ApiKey, { accountId, ...where }, { orderBy: { id: "desc" }, limit: most });
+  const live = last?.isRevoked ? [] : await find({ revokedAt: null, ...older }, limit);
+  const rest = limit - live.length;
+  return rest === 0 || withoutRevoked
+    ? live
+    : [...live, ...(await find({ revokedAt: { $ne: null }, ...(last?.isRevoked && older) }, rest))];
+}
+
+/** The key after which a list by age continues that has revoked keys last: on which side of them it is, and its id. */
+export function toAgeKey({ id, revokedAt }: Pick<ApiKey, "id" | "revokedAt">): string {
+  return `${revokedAt ? "revoked" : "live"} ${id}`;
+}
+
+/** Whether a text is such a key. */
+export function isAgeKey(text: string): boolean {
+  const [side = "", id = "", ...rest] = text.split(" ");
+  return ["live", "revoked"].includes(side) && isUuid(id) && rest.length === 0;
+}
+
+function readAgeKey(text: string): { readonly isRevoked: boolean; readonly id: string } {
+  const [side, id = ""] = text.split(" ");
+  return { isRevoked: side === "revoked", id };
 }
