@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { GetPaymentOptionsResponse } from "#gen/tollgate/payments/v1/payment_options_pb.js";
-import { leaveFor, path } from "../../app/router.ts";
+import { leaveFor } from "../../app/router.ts";
 import { mayPay } from "../../app/session.ts";
 import { payments } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
@@ -11,6 +11,7 @@ import { Field } from "../forms/field.tsx";
 import { requireUsd } from "../forms/typed.ts";
 import { Section } from "../frame/page.tsx";
 import { PriceLock } from "./price-lock.tsx";
+import { returnUrl } from "./return-url.ts";
 
 interface Props {
   readonly accountId: string;
@@ -50,7 +51,7 @@ function Buying({ accountId, options, onClose }: Props & { readonly onClose: () 
       amountPicoUsd,
       // Another amount is another checkout: the first may have been opened by an answer that was lost.
       requestId: `${requestId}-${amountPicoUsd}`,
-      returnUrl: location.origin + path.value,
+      returnUrl: returnUrl(),
     });
     leaveFor(url);
   };

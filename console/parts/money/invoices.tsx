@@ -1,4 +1,4 @@
-import { leaveFor, path } from "../../app/router.ts";
+import { leaveFor } from "../../app/router.ts";
 import { payments } from "../../contract/clients.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
@@ -7,6 +7,7 @@ import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { ActionButton } from "../forms/action-button.tsx";
 import { Section } from "../frame/page.tsx";
+import { returnUrl } from "./return-url.ts";
 
 interface Props {
   readonly accountId: string;
@@ -23,7 +24,7 @@ export function Invoices({ accountId, version }: Props) {
     version,
   );
   const openPortal = async (): Promise<void> => {
-    const { url } = await payments.createPortalSession({ accountId, returnUrl: location.origin + path.value });
+    const { url } = await payments.createPortalSession({ accountId, returnUrl: returnUrl() });
     leaveFor(url);
   };
   return (

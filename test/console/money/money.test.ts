@@ -3,7 +3,7 @@ import { openStage, type Stage } from "../stage/stage.ts";
 import { listManyKeys } from "./keys-life.ts";
 import { buyCredit } from "./money-life.ts";
 import { agreeOnPrices } from "./prices-life.ts";
-import { comeBack } from "./return-life.ts";
+import { buyForCustomer, comeBack } from "./return-life.ts";
 
 // A Tollgate of its own: an address may sign in 30 times a minute, and the other pages' tests need most of that.
 
@@ -40,6 +40,11 @@ test("who comes back from another site is signed in, hears what is wrong, and ge
   expect(stays).toEqual(["/money", "/people"]);
   expect(stage.complaints).toEqual([]);
 }, 120_000);
+
+test("who buys credit on an account's page comes back to its payments, as who looks at the card does", async () => {
+  expect(await buyForCustomer(stage)).toEqual(["/accounts/ID tab,checkout payments", "/accounts/ID tab payments"]);
+  expect(stage.complaints).toEqual([]);
+}, 60_000);
 
 test("an operator gives an account own prices after a preview, ends them, and gives it a credit line", async () => {
   const { preview, refusal, said, credits, customer, line, drawn, faults } = await agreeOnPrices(stage);

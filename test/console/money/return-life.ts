@@ -50,3 +50,27 @@ export async function comeBack(stage: Stage): Promise<Life> {
   await context.close();
   return { from, lost, late, stays };
 }
+
+/** Buys credit for a customer on the account's page, and looks at the card. Returns where the provider leads back to. */
+export async function buyForCustomer({ tollgate, makeLink, visit }: Stage): Promise<readonly string[]> {
+  const { id: account } = (await tollgate.admin("accounts", "create", "--name", "Invoiced")) as { id: string };
+  const { context, page } = await visit();
+  const places: string[] = [];
+  const note = async () => {
+    await page.getByRole("heading", { level: 1, name: "Invoiced" }).waitFor();
+    const { pathname, searchParams } = new URL(page.url());
+    places.push(`${pathname.replace(account, "ID")} ${[...searchParams.keys()]} ${searchParams.get("tab")}`);
+  };
+  await page.goto(await makeLink());
+  await page.goto(`/accounts/${account}?tab=payments`);
+  await page.getByRole("button", { name: "Buy credit" }).click();
+  await page.getByRole("button", { name: "Continue to payment" }).click();
+  await page.getByRole("button", { name: "Pay", exact: true }).click();
+  await page.getByText("25.00 USD added.").waitFor();
+  await note();
+  await page.getByRole("button", { name: "Card, address and tax id" }).click();
+  await page.getByRole("link", { name: "Back" }).click();
+  await note();
+  await context.close();
+  return places;
+}
