@@ -70,7 +70,10 @@ export class Roster {
   constructor(parts: Dependencies) {
     this.#parts = parts;
     const { channel, clock, random } = parts;
-    const servers = new SharedServers(() => this.pools.values());
+    const servers = new SharedServers(
+      () => this.pools.values(),
+      () => this.#retired,
+    );
     this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
     this.#watched = new WatchedServers({
       ...parts,
@@ -86,6 +89,13 @@ export class Roster {
   /** The state of sharing with other cores. Undefined: this core is the only one. */
   get sharing(): FleetSharing | undefined {
     return this.#sharing;
+  }
+
+  /** Requests that run on a server, also those that came before it was made anew. */
+  inFlightOn(member: Member): number {
+    const name = toName(member);
+    const former = this.#retired.filter((one) => toName(one) === name);
+    return former.reduce((sum, { inFlight }) => sum + inFlight, member.inFlight);
   }
 
   /**
@@ -190,6 +200,7 @@ export class Roster {
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
     this.#machines.forgetEmpty();
+    this.#sharing?.serversChanged();
     for (const { model, pool } of plans) {
       for (const member of pool.members) {
         this.#watched.watch(member, model, pool);

@@ -122,6 +122,11 @@ export class Sharing implements FleetSharing {
     this.#outbox.add({ kind: "trouble", server });
   }
 
+  /** This core has other servers than before. */
+  serversChanged(): void {
+    this.#elsewhere.renew(this.#clock.monotonic());
+  }
+
   async close(): Promise<void> {
     this.#cancelBeat();
     this.#outbox.close();

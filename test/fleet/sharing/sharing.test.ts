@@ -210,3 +210,55 @@ test("what a core had that is gone is free again", async () => {
   await expect(run).rejects.toThrow();
   await other.fleet.close();
 });
+
+/** Has a core make all its servers anew. */
+const remake = ({ fleet, model }: Fixture) =>
+  fleet.prepare([{ ...model, system_anywhere: !model.system_anywhere }]).apply();
+
+test("what others run on a server counts once after the server was made anew", async () => {
+  const { fleets, clock } = cores([2]);
+  const [one, other] = fleets;
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  one.engines[0]?.scripts.push([ends.promise]);
+  const running = one.run();
+  await settle();
+  clock.advance(20);
+  remake(other);
+  expect(other.fleet.utilisation("m")).toBe(0.5);
+  clock.advance(2000);
+  expect(other.fleet.utilisation("m")).toBe(0.5);
+  ends.resolve();
+  await running;
+  clock.advance(2000);
+  expect(other.fleet.utilisation("m")).toBe(0);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("what a core still runs on a server that was made anew, or is gone, is shown and told to others", async () => {
+  const { fleets, clock } = cores([2]);
+  const [one, other] = fleets;
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  one.engines[0]?.scripts.push([ends.promise]);
+  const runs = [one.run()];
+  await settle();
+  remake(one);
+  one.engines[1]?.scripts.push([ends.promise]);
+  runs.push(one.run());
+  await settle();
+  clock.advance(2000);
+  const view = () => [one, other].flatMap(({ fleet }) => fleet.servers());
+  expect(view().map(({ inFlight, inFlightElsewhere }) => [inFlight, inFlightElsewhere])).toEqual([
+    [2, 0],
+    [0, 2],
+  ]);
+  one.fleet.prepare([]).apply();
+  clock.advance(2000);
+  expect(other.fleet.utilisation("m")).toBe(1);
+  ends.resolve();
+  await Promise.all(runs);
+  clock.advance(20);
+  expect(other.fleet.utilisation("m")).toBe(0);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
