@@ -10,7 +10,7 @@ import { type Fixture, fixture, settle } from "../fixture.ts";
 function cores(capacities: readonly number[], count = 2) {
   const clock = new ManualClock();
   const hearers: ((message: Uint8Array) => void)[] = [];
-  const line = { isCut: false };
+  const line = { isCut: false, renewed: 0 };
   const channel = (): FleetChannel => ({
     send(message) {
       for (const hear of line.isCut ? [] : hearers) {
@@ -18,6 +18,7 @@ function cores(capacities: readonly number[], count = 2) {
       }
     },
     listen: (hear) => void hearers.push(hear),
+    renew: () => void line.renewed++,
     close: async () => {},
   });
   const start = (seed: number) =>
@@ -260,5 +261,23 @@ test("what a core still runs on a server that was made anew, or is gone, is show
   await Promise.all(runs);
   clock.advance(20);
   expect(other.fleet.utilisation("m")).toBe(0);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("a core that does not hear itself for five seconds makes its connection anew, and again after as long", async () => {
+  const { fleets, clock, line } = cores([1], 1);
+  await settle();
+  clock.advance(20_000);
+  expect(line.renewed).toBe(0);
+  line.isCut = true;
+  clock.advance(4000);
+  expect(line.renewed).toBe(0);
+  clock.advance(2000);
+  expect(line.renewed).toBe(1);
+  clock.advance(5000);
+  expect(line.renewed).toBe(2);
+  line.isCut = false;
+  clock.advance(20_000);
+  expect(line.renewed).toBe(2);
   await Promise.all(fleets.map(({ fleet }) => fleet.close()));
 });

@@ -201,6 +201,7 @@ class SimulatedChannels {
         }
       },
       listen: (hear) => void this.#hearers.push(hear),
+      renew() {},
       close: async () => {},
     };
   }

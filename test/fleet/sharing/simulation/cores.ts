@@ -170,6 +170,7 @@ export class Cores {
         void this.#hearers.set(core, (message, isLost) =>
           fromServer(() => (isLost || !this.#hearers.has(core) ? undefined : hear(message))),
         ),
+      renew() {},
       close: async () => {},
     };
   }
