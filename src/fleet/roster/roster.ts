@@ -6,7 +6,7 @@ import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "#src/confi
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { Engine } from "../engines/interface.ts";
 import { describe } from "../health/failures.ts";
-import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
+import type { FleetChange, FleetObserver, FleetSharing, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import { Addresses } from "../servers/addresses.ts";
 import type { Policy } from "../servers/choice/policy.ts";
@@ -31,6 +31,8 @@ export interface Dependencies {
   readonly lookup: Lookup;
   /** Carries the messages between cores that share the fleet. Absent: this core is the only one. */
   readonly channel?: FleetChannel;
+  /** Told of servers that left. Absent: nobody is. */
+  readonly observer?: Pick<FleetObserver, "left">;
   /** Called when a server fails its checks, when it recovers and when it first passes. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
@@ -197,6 +199,7 @@ export class Roster {
     for (const member of left) {
       this.#watched.leave(member);
       member.retire();
+      this.#parts.observer?.left(member.id, member.modelId);
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
     this.#machines.forgetEmpty();
