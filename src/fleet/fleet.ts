@@ -153,7 +153,8 @@ export class PooledFleet implements Fleet {
   }
 
   #describe(member: Member): Server {
-    return describeServer(member, this.#pool(member.modelId).policy.routing, this.sharing);
+    const { roster } = this.#parts;
+    return describeServer(member, roster.inFlightOn(member), this.#pool(member.modelId).policy.routing, this.sharing);
   }
 
   #members(): Member[] {

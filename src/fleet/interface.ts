@@ -123,4 +123,6 @@ export interface FleetObserver {
   shed(modelId: string, serviceClass: ServiceClass): void;
   /** A server reported an impossible count, or sent more than its tokens allow. */
   implausible(serverId: string, modelId: string): void;
+  /** A server was removed from a model, or made anew. Requests may still run on it. */
+  left(serverId: string, modelId: string): void;
 }

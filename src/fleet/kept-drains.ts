@@ -21,8 +21,10 @@ interface Dependencies {
 /** Drained servers, kept in the database: for all cores, and across restarts. */
 export class KeptDrains {
   readonly #parts: Dependencies;
-  /** Counts the changes made here, so that a read that began before a change is ignored. */
+  /** Counts the changes made here, so that a read that began before a change ended is ignored. */
   #changes = 0;
+  /** The changes that are being stored. */
+  #pending = 0;
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
@@ -30,22 +32,26 @@ export class KeptDrains {
 
   /** Stores that an operator drained or resumed a server. */
   async keep(serverId: string, isDraining: boolean): Promise<void> {
-    this.#changes += 1;
+    this.#pending++;
     const name = prefix + serverId;
-    await inTransaction(this.#parts.storage, async (em) => {
-      await em.nativeDelete(Setting, { name });
-      if (isDraining) {
-        await em.insert(Setting, { name, value: "" });
-      }
-    });
-    this.#changes += 1;
+    try {
+      await inTransaction(this.#parts.storage, async (em) => {
+        await em.nativeDelete(Setting, { name });
+        if (isDraining) {
+          await em.insert(Setting, { name, value: "" });
+        }
+      });
+    } finally {
+      this.#pending--;
+      this.#changes++;
+    }
   }
 
   /** Drains and resumes servers as the database says. */
   async apply(): Promise<void> {
     const changes = this.#changes;
     const drained = await readDrained(this.#parts.storage);
-    if (changes === this.#changes) {
+    if (this.#pending === 0 && changes === this.#changes) {
       this.#set(new Set(drained));
     }
   }

@@ -21,6 +21,8 @@ export interface Fixture {
   readonly model: ServedModel;
   /** The servers that said what cannot be true. */
   readonly implausible: readonly string[];
+  /** The servers that left. */
+  readonly left: readonly string[];
   /** The servers that went down or came back. */
   readonly changes: readonly HealthChange[];
   /** The classes of requests that were refused for their promise, and by how many milliseconds first tokens were not as expected. */
@@ -54,6 +56,7 @@ export function fixture(
   }
   const engines: FakeEngine[] = [];
   const implausible: string[] = [];
+  const left: string[] = [];
   const changes: HealthChange[] = [];
   const shed: string[] = [];
   const errors: number[] = [];
@@ -77,6 +80,7 @@ export function fixture(
       firstToken: (_server, _model, ms, expectedMs) => void errors.push(Math.abs(ms - expectedMs)),
       shed: (_model, serviceClass) => void shed.push(serviceClass),
       implausible: (server) => void implausible.push(server),
+      left: (server) => void left.push(server),
     },
   });
   return {
@@ -84,7 +88,7 @@ export function fixture(
     clock,
     engines,
     model: served,
-    ...{ implausible, changes, shed, errors },
+    ...{ implausible, left, changes, shed, errors },
     async run(request = {}, signal = new AbortController().signal) {
       const outputs: EngineOutput[] = [];
       for await (const output of fleet.generate(served, { ...chatRequest("hi"), ...request }, signal)) {

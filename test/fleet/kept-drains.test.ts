@@ -49,3 +49,37 @@ describe.each(dialects)("%s", (dialect) => {
     await storage.close();
   });
 });
+
+test("a drain that is still being stored is not undone by what is read meanwhile", async () => {
+  const storage = await openStorage(await newDatabase("postgresql"));
+  const { fleet, clock } = fixture([1]);
+  const drains = new KeptDrains({ storage, fleet, clock, logger: silentLogger });
+  const id = fleet.servers()[0]?.id ?? "";
+  const other = storage.orm.em.fork();
+  await other.begin();
+  await other.execute("lock table setting in share mode");
+  fleet.drain(id);
+  const keeping = drains.keep(id, true);
+  await drains.apply();
+  expect(fleet.servers()[0]?.state).toBe(ServerState.DRAINING);
+  await other.rollback();
+  await keeping;
+  fleet.resume(id);
+  await drains.apply();
+  expect(fleet.servers()[0]?.state).toBe(ServerState.DRAINING);
+  await storage.close();
+});
+
+test("what the database says holds again after a drain that could not be stored", async () => {
+  const storage = await openStorage(await newDatabase("sqlite"));
+  const { fleet, clock } = fixture([1]);
+  const drains = new KeptDrains({ storage, fleet, clock, logger: silentLogger });
+  const id = fleet.servers()[0]?.id ?? "";
+  const em = storage.orm.em.fork();
+  await em.execute("create trigger no before insert on setting begin select raise(abort, 'no'); end");
+  fleet.drain(id);
+  await expect(drains.keep(id, true)).rejects.toThrow("no");
+  await drains.apply();
+  expect(fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
+  await storage.close();
+});

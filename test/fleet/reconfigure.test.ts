@@ -86,11 +86,12 @@ test("a server that is gone finishes what it has and is closed then", async () =
   expect(first?.closed).toBe(true);
 });
 
-test("an idle server that is gone is closed at once and checked no more", async () => {
-  const { fleet, engines, model, clock } = fixture([1, 1]);
+test("an idle server that is gone is closed at once, told of and checked no more", async () => {
+  const { fleet, engines, model, clock, left } = fixture([1, 1]);
   await settle();
   reconfigure(fleet, [withServers(model, "server-1")]);
   expect(engines[0]?.closed).toBe(true);
+  expect(left).toEqual(["server-0:8000/m"]);
   const { checks = 0 } = engines[0] ?? {};
   clock.advance(60_000);
   await settle();

@@ -39,7 +39,7 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
     ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger: silentLogger },
     engines: (server, one) => createEngine(server, one, config.fleet, systemClock),
     lookup: async () => addresses(),
-    observer: { waited() {}, failed() {}, firstToken() {}, shed() {}, implausible() {} },
+    observer: { waited() {}, failed() {}, firstToken() {}, shed() {}, implausible() {}, left() {} },
   });
   cleanUp.push(() => fleet.close());
   const run = (maxOutputTokens = 5) =>

@@ -15,6 +15,9 @@ interface Dependencies {
   readonly announce: Announce;
 }
 
+/** Milliseconds for which a lease is remembered after its use: so far the clocks of cores may be apart. */
+const keptMs = 3_600_000;
+
 /** What one core finds of a server's health: a change, or that it is up after the core's start. */
 interface Change {
   readonly server: string;
@@ -29,16 +32,27 @@ interface Change {
  * first announces it.
  */
 export function createServerEvents(parts: Dependencies): (change: Change) => void {
-  const leases = new Map<string, WorkLease>();
+  /** By name, the one that was not used for the longest time first. */
+  const leases = new Map<string, { readonly lease: WorkLease; readonly usedAt: number }>();
+  const leaseOf = (name: string): WorkLease => {
+    const now = parts.clock.monotonic();
+    for (const [one, { usedAt }] of leases) {
+      if (now - usedAt < keptMs) {
+        break;
+      }
+      leases.delete(one);
+    }
+    const lease = leases.get(name)?.lease ?? new WorkLease({ ...parts, name });
+    leases.delete(name);
+    leases.set(name, { lease, usedAt: now });
+    return lease;
+  };
   const tell = async ({ server, model, isUp, reason }: Change) => {
     const type = isUp ? "server.up" : "server.down";
     if (!(await isNews(parts.storage.orm.em.fork(), server, isUp))) {
       return;
     }
-    const name = `${type} ${server}`.slice(0, 255);
-    const lease = leases.get(name) ?? new WorkLease({ ...parts, name });
-    leases.set(name, lease);
-    if (await lease.hold()) {
+    if (await leaseOf(`${type} ${server}`.slice(0, 255)).hold()) {
       const data = { server, model, ...(reason === "" ? {} : { reason }) };
       await inTransaction(parts.storage, async (em) => {
         if (await isNews(em, server, isUp)) {

@@ -6,11 +6,16 @@ import type { Member } from "../servers/member.ts";
 import { toName } from "./shared-servers.ts";
 
 /**
- * Describes a server for the catalogue. `routing` is how the model's servers are chosen. `sharing` is undefined where
- * this core is the only one.
+ * Describes a server for the catalogue, on which this core runs `inFlight` requests. `routing` is how the model's servers
+ * are chosen. `sharing` is undefined where this core is the only one.
  */
-export function describeServer(member: Member, routing: Routing, sharing: FleetSharing | undefined): Server {
-  const { config, weight, lastError, inFlight, breaker, elsewhere } = member;
+export function describeServer(
+  member: Member,
+  inFlight: number,
+  routing: Routing,
+  sharing: FleetSharing | undefined,
+): Server {
+  const { config, weight, lastError, breaker, elsewhere } = member;
   const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = member.load ?? {};
   const cost = parseUsd(config.usd_per_hour ?? "");
   return {

@@ -6,7 +6,7 @@ import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "#src/confi
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { Engine } from "../engines/interface.ts";
 import { describe } from "../health/failures.ts";
-import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
+import type { FleetChange, FleetObserver, FleetSharing, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import { Addresses } from "../servers/addresses.ts";
 import type { Policy } from "../servers/choice/policy.ts";
@@ -31,6 +31,8 @@ export interface Dependencies {
   readonly lookup: Lookup;
   /** Carries the messages between cores that share the fleet. Absent: this core is the only one. */
   readonly channel?: FleetChannel;
+  /** Told of servers that left. Absent: nobody is. */
+  readonly observer?: Pick<FleetObserver, "left">;
   /** Called when a server fails its checks, when it recovers and when it first passes. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
@@ -70,7 +72,10 @@ export class Roster {
   constructor(parts: Dependencies) {
     this.#parts = parts;
     const { channel, clock, random } = parts;
-    const servers = new SharedServers(() => this.pools.values());
+    const servers = new SharedServers(
+      () => this.pools.values(),
+      () => this.#retired,
+    );
     this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
     this.#watched = new WatchedServers({
       ...parts,
@@ -86,6 +91,13 @@ export class Roster {
   /** The state of sharing with other cores. Undefined: this core is the only one. */
   get sharing(): FleetSharing | undefined {
     return this.#sharing;
+  }
+
+  /** Requests that run on a server, also those that came before it was made anew. */
+  inFlightOn(member: Member): number {
+    const name = toName(member);
+    const former = this.#retired.filter((one) => toName(one) === name);
+    return former.reduce((sum, { inFlight }) => sum + inFlight, member.inFlight);
   }
 
   /**
@@ -187,9 +199,11 @@ export class Roster {
     for (const member of left) {
       this.#watched.leave(member);
       member.retire();
+      this.#parts.observer?.left(member.id, member.modelId);
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
     this.#machines.forgetEmpty();
+    this.#sharing?.serversChanged();
     for (const { model, pool } of plans) {
       for (const member of pool.members) {
         this.#watched.watch(member, model, pool);

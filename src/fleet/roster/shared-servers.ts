@@ -3,7 +3,7 @@ import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { Member } from "../servers/member.ts";
 import type { Pool } from "../servers/pool.ts";
 import type { OtherQueues } from "../servers/queue/other-queues.ts";
-import type { Load } from "../sharing/news.ts";
+import { type Load, nothing, sumLoads } from "../sharing/news.ts";
 import type { SharedFleet, SharedQueue } from "../sharing/shared-fleet.ts";
 import type { Sharing } from "../sharing/sharing.ts";
 import type { VirtualTimes } from "../sharing/standing.ts";
@@ -11,19 +11,29 @@ import type { VirtualTimes } from "../sharing/standing.ts";
 /** Connects sharing to this core's pools and members, in both directions. */
 export class SharedServers implements SharedFleet {
   readonly #pools: () => Iterable<Pool>;
+  readonly #retired: () => Iterable<Member>;
   readonly #named = new WeakMap<readonly Member[], ReadonlyMap<string, Member>>();
 
-  constructor(pools: () => Iterable<Pool>) {
+  /** `retired` are removed members, on which requests may still run. */
+  constructor(pools: () => Iterable<Pool>, retired: () => Iterable<Member>) {
     this.#pools = pools;
+    this.#retired = retired;
   }
 
   *loads(): Iterable<readonly [string, Load]> {
+    const left = new Map<string, Load>();
+    for (const member of this.#retired()) {
+      const name = toName(member);
+      left.set(name, sumLoads(member, left.get(name) ?? nothing));
+    }
     for (const { members } of this.#pools()) {
       for (const member of members) {
-        const { inFlight, unreadTokens, tokensInFlight } = member;
-        yield [toName(member), { inFlight, unreadTokens, tokensInFlight }];
+        const name = toName(member);
+        yield [name, sumLoads(member, left.get(name) ?? nothing)];
+        left.delete(name);
       }
     }
+    yield* left;
   }
 
   *queues(): Iterable<SharedQueue> {

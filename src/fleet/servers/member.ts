@@ -214,7 +214,7 @@ export class Member implements Tenant {
   /** Takes no more requests, and closes when the last one has left. */
   retire(): void {
     this.#retired = true;
-    this.machine.leave(this);
+    this.#leaveMachine();
     this.#closeIfDone();
   }
 
@@ -225,7 +225,7 @@ export class Member implements Tenant {
   /** Closes its adapter, even while requests run on it. */
   close(): Promise<void> {
     this.breaker.close();
-    this.machine.leave(this);
+    this.#leaveMachine();
     this.#closing ??= this.engine.close();
     return this.#closing;
   }
@@ -235,6 +235,12 @@ export class Member implements Tenant {
     this.#unreadTokens += unread;
     this.#tokensInFlight += tokens;
     this.machine.add(requests, unread, tokens);
+  }
+
+  /** Others' load is counted by the member that takes its place, its own until its requests have ended. */
+  #leaveMachine(): void {
+    this.elsewhere = nothing;
+    this.machine.leave(this);
   }
 
   #closeIfDone(): void {

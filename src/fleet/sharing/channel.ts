@@ -4,5 +4,7 @@ export interface FleetChannel {
   send(message: Uint8Array): void;
   /** Calls `hear` with every message from now on. */
   listen(hear: (message: Uint8Array) => void): void;
+  /** Connects anew, since messages that should have come did not. */
+  renew(): void;
   close(): Promise<void>;
 }

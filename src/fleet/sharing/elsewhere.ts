@@ -1,7 +1,7 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { LeftPlaces } from "./left-places.ts";
-import type { Load, News } from "./news.ts";
+import { type Load, type News, sumLoads } from "./news.ts";
 import { type Peer, Peers } from "./peers.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 import { Turns } from "./turns.ts";
@@ -49,7 +49,7 @@ export class Elsewhere {
     });
   }
 
-  /** Forgets cores that have been silent. Servers that a reload added do not have the others' load yet. */
+  /** Forgets cores that have been silent, and gives servers that are new here the others' load. */
   renew(now: number): void {
     for (const peer of this.peers.forgetSilent(now)) {
       this.#addUp(peer.servers);
@@ -125,7 +125,7 @@ export class Elsewhere {
   #addUp(servers: Iterable<string>): void {
     for (const server of servers) {
       const load = this.peers.loadOn(server);
-      if (this.#fleet.loadElsewhere(server, sum(load, this.#left.loadOn(server)))) {
+      if (this.#fleet.loadElsewhere(server, sumLoads(load, this.#left.loadOn(server)))) {
         this.#turns.await(server, this.peers.size);
       }
     }
@@ -135,12 +135,4 @@ export class Elsewhere {
 /** An account's name among those of all models. */
 function toAccount({ model, key }: { readonly model: string; readonly key: string }): string {
   return `${model}\n${key}`;
-}
-
-function sum(one: Load, other: Load): Load {
-  return {
-    inFlight: one.inFlight + other.inFlight,
-    unreadTokens: one.unreadTokens + other.unreadTokens,
-    tokensInFlight: one.tokensInFlight + other.tokensInFlight,
-  };
 }

@@ -12,6 +12,14 @@ export interface Load {
 /** The load of a core that has nothing on a server. */
 export const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
 
+export function sumLoads(one: Load, other: Load): Load {
+  return {
+    inFlight: one.inFlight + other.inFlight,
+    unreadTokens: one.unreadTokens + other.unreadTokens,
+    tokensInFlight: one.tokensInFlight + other.tokensInFlight,
+  };
+}
+
 /** A head as it is told. How long its account has waited is a span, since clocks of cores differ. */
 export interface ToldHead extends Omit<Head, "since"> {
   readonly waitedMs: number;

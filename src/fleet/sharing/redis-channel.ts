@@ -11,23 +11,28 @@ export class RedisChannel implements FleetChannel {
   readonly #sender: Redis;
   readonly #hearer: Redis;
   #underway = 0;
+  #retry: NodeJS.Timeout | undefined;
 
-  /** `url` is such as redis://host:6379. Reconnects for as long as the server is away. */
-  constructor(url: string) {
+  /**
+   * `url` is such as redis://host:6379. Reconnects for as long as the server is away. A connection without any answer for
+   * `silenceMs` is replaced by a new one, to where the host's name then leads.
+   */
+  constructor(url: string, silenceMs = 5000) {
     const options = {
       lazyConnect: true,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       connectTimeout: 2000,
+      socketTimeout: silenceMs,
       disconnectTimeout: 100,
       retryStrategy: (attempt: number) => Math.min(attempt * 100, retryMs),
     };
     this.#sender = new Redis(url, { ...options, commandTimeout: 1000 });
-    this.#hearer = new Redis(url, options);
+    this.#hearer = new Redis(url, { ...options, autoResubscribe: false });
     for (const redis of [this.#sender, this.#hearer]) {
       redis.on("error", () => {}); // Sharing reports a core that hears nothing
     }
-    this.#hearer.on("ready", () => void this.#hearer.subscribe(channel).catch(() => {}));
+    this.#hearer.on("ready", () => this.#subscribe());
     void this.#sender.connect().catch(() => {});
   }
 
@@ -47,8 +52,25 @@ export class RedisChannel implements FleetChannel {
     void this.#hearer.connect().catch(() => {});
   }
 
+  renew(): void {
+    if (this.#hearer.status === "ready") {
+      this.#hearer.disconnect(true);
+    }
+  }
+
   async close(): Promise<void> {
+    clearTimeout(this.#retry);
     this.#sender.disconnect();
     this.#hearer.disconnect();
+  }
+
+  /** Subscribes, and again after a while where the server refuses it. */
+  #subscribe(): void {
+    clearTimeout(this.#retry);
+    this.#hearer.subscribe(channel).catch(() => {
+      if (this.#hearer.status === "ready") {
+        this.#retry = setTimeout(() => this.#subscribe(), retryMs);
+      }
+    });
   }
 }

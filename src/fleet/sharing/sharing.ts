@@ -14,6 +14,8 @@ import type { OtherHead } from "./standing.ts";
 
 /** Milliseconds between two messages with all loads. They repair lost messages and show that the core lives. */
 const beatMs = 1000;
+/** Milliseconds without this core's own messages after which the channel connects anew, and once more after as many. */
+const renewMs = 5000;
 /** The most bytes about prompts between two beats. Beyond that, other cores do not learn which server got a prompt. */
 const promptBytesPerBeat = 2_097_152;
 const noHeads: readonly OtherHead[] = [];
@@ -37,6 +39,7 @@ export class Sharing implements FleetSharing {
   readonly #outbox: Outbox;
   #promptBytes = 0;
   #heardMyselfAt: number;
+  #renewedAt = Number.NEGATIVE_INFINITY;
   #isInTouch = true;
   #isPassingOn = false;
   #cancelBeat: () => void = () => {};
@@ -122,6 +125,11 @@ export class Sharing implements FleetSharing {
     this.#outbox.add({ kind: "trouble", server });
   }
 
+  /** This core has other servers than before. */
+  serversChanged(): void {
+    this.#elsewhere.renew(this.#clock.monotonic());
+  }
+
   async close(): Promise<void> {
     this.#cancelBeat();
     this.#outbox.close();
@@ -139,6 +147,10 @@ export class Sharing implements FleetSharing {
     this.#outbox.sendApart([...this.#fleet.avoided()].map((server) => ({ kind: "avoided", server })));
     const now = this.#clock.monotonic();
     this.#setTouch(now - this.#heardMyselfAt <= silentMs);
+    if (now - Math.max(this.#heardMyselfAt, this.#renewedAt) >= renewMs) {
+      this.#renewedAt = now;
+      this.#channel.renew();
+    }
     this.#elsewhere.renew(now);
     this.#cancelBeat = this.#clock.after(beatMs, () => this.#beat());
   }

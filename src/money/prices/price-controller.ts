@@ -8,6 +8,8 @@ import type { PriceList } from "./price-list.ts";
 const comfortable = 0.7;
 /** A smaller move, as a part of the price, is not worth a version. */
 const smallestMove = 0.01;
+/** By so much of the interval a move may come early: clocks and timers differ a little. */
+const slack = 0.05;
 const million = 1_000_000n;
 
 interface Dependencies {
@@ -38,7 +40,7 @@ export function createPriceController(parts: Dependencies): () => Promise<void> 
     if (moving.size === 0) {
       return;
     }
-    const unchangedSince = new Date(clock.now() - intervalMs / 2);
+    const unchangedSince = new Date(clock.now() - intervalMs * (1 - slack));
     await prices.move(unchangedSince, ({ model, live, base }) => {
       const bounds = moving.get(model);
       if (bounds === undefined) {

@@ -27,14 +27,15 @@ export interface ConfiguredRateLimits extends RateLimits {
 }
 
 /**
- * Limits each key's requests and tokens a minute and its requests at once. An account's service tokens share one limit.
+ * Limits each key's requests and tokens a minute and its requests at once. The keys of a rotation chain share one limit, and an
+ * account's service tokens do.
  */
 export function createRateLimits(parts: Dependencies): ConfiguredRateLimits {
   const { windows, fundingState, clock } = parts;
   let { policy } = parts;
   const limitOf = async (caller: Caller) =>
     maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
-  const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
+  const nameOf = ({ accountId, keyId, limitsOf = keyId }: Caller) => limitsOf || accountId;
   const recent = new RecentRefusals(clock);
   /** The error for a request beyond the minute's limit. */
   const beyond = (

@@ -70,7 +70,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     calls: callMetrics(registry),
     inference: inferenceMetrics(registry, clock, models),
     metering: meteringMetrics(registry, clock, models),
-    fleet: fleetMetrics(registry, () => servers()),
+    fleet: fleetMetrics(registry, clock, () => servers()),
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
     budgets: budgetMetrics(registry),

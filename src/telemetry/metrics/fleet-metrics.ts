@@ -1,11 +1,19 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { toServerCosts } from "#lib/money/server-costs.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Fleet, FleetObserver, FleetSharing } from "#src/fleet/interface.ts";
 import { TalliedHistogram } from "../tallies/histogram.ts";
 
-/** Measures the fleet. Labels are ids of models and servers, which come from the configuration. */
-export function fleetMetrics(registry: Registry, servers: () => readonly Server[]): FleetObserver {
+/** Milliseconds for which a server's counts are shown after it left: until its last requests have ended, as a rule. */
+const keptMs = 3_600_000;
+
+/** Measures the fleet. Labels are ids of models and servers, which come from the configuration and from lookups. */
+export function fleetMetrics(
+  registry: Registry,
+  clock: Pick<Clock, "after">,
+  servers: () => readonly Server[],
+): FleetObserver {
   const registers = [registry];
   const waits = new Histogram({
     name: "tollgate_queue_wait_seconds",
@@ -51,6 +59,14 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
     waited: (model, ms) => waits.observe({ model }, ms / 1000),
     failed: (server, model) => failures.inc({ server, model }),
     implausible: (server, model) => implausible.inc({ server, model }),
+    left: (server, model) =>
+      void clock.after(keptMs, () => {
+        if (!servers().some((one) => one.id === server && one.model === model)) {
+          failures.remove({ server, model });
+          implausible.remove({ server, model });
+          errors.remove(server, model);
+        }
+      }),
   };
 }
 

@@ -28,6 +28,25 @@ export class ByLabels<Name extends string, Value> {
     return this.#all;
   }
 
+  /** Forgets the object for these values. */
+  remove(first: LabelValue, second: LabelValue = "", third: LabelValue = ""): void {
+    const seconds = this.#found.get(first);
+    const thirds = seconds?.get(second);
+    const value = thirds?.get(third);
+    const at = this.#all.findIndex((one) => one.value === value);
+    if (at === -1) {
+      return;
+    }
+    this.#all.splice(at, 1);
+    thirds?.delete(third);
+    if (thirds?.size === 0) {
+      seconds?.delete(second);
+    }
+    if (seconds?.size === 0) {
+      this.#found.delete(first);
+    }
+  }
+
   #add(first: LabelValue, second: LabelValue, third: LabelValue): Value {
     const value = this.#make();
     const seconds = getOrMake(this.#found, first);

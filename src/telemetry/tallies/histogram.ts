@@ -33,6 +33,11 @@ export class TalliedHistogram<Name extends string> {
   observe(value: number, first: LabelValue, second?: LabelValue): void {
     this.#tallies.of(first, second).note(value, this.#bounds);
   }
+
+  /** Forgets what was observed under these label values. */
+  remove(first: LabelValue, second?: LabelValue): void {
+    this.#tallies.remove(first, second);
+  }
 }
 
 /** The values that were observed under one set of labels. */

@@ -39,6 +39,40 @@ test("a server that goes down and comes back is told of once, whichever cores se
   await storage.close();
 });
 
+test("a core forgets the lease of what it told an hour after it told of it last", async () => {
+  const storage = await openStorage("sqlite::memory:");
+  const clock = new ManualClock();
+  const parts = { storage, clock, random: systemRandom, logger: silentLogger };
+  const announce = createAnnounce(parts);
+  let leases = 0;
+  const uuid = () => {
+    leases++;
+    return systemRandom.uuid();
+  };
+  const tell = createServerEvents({ ...parts, random: { ...systemRandom, uuid }, announce });
+  let events = 0;
+  const told = () => storage.orm.em.fork().count(Event);
+  const change = async (server: string, isUp: boolean) => {
+    events++;
+    tell({ server, model: "open/chat", isUp, reason: "" });
+    await eventually("it is told", async () => (await told()) === events);
+  };
+  await change("gpu-1", false);
+  await change("gpu-2", false);
+  clock.advance(1_800_000);
+  await change("gpu-1", true);
+  await change("gpu-1", false);
+  expect(leases).toBe(3);
+  clock.advance(2_000_000);
+  await change("gpu-1", true);
+  await change("gpu-1", false);
+  expect(leases).toBe(3);
+  await change("gpu-2", true);
+  await change("gpu-2", false);
+  expect(leases).toBe(5); // to come back is another lease
+  await storage.close();
+});
+
 test.each(dialects)(
   "%s: a core that sees it later, or anew after its start, tells only what is news",
   async (dialect) => {

@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { Redis } from "ioredis";
 import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { startOwnRedis } from "../../../scripts/test-services/redis.ts";
@@ -28,6 +29,61 @@ test("all hear what one sends, again after the server was away", async () => {
   } finally {
     await Promise.all(channels.map((channel) => channel.close()));
     await door.shut();
+    await server.stop();
+  }
+}, 120_000);
+
+test("all hear again after the host has vanished and is back at the same name", async () => {
+  const server = await startOwnRedis(await freePort());
+  const door = await startDoor(server.url);
+  const channel = new RedisChannel(door.url, 500);
+  const heard = new Set<number>();
+  channel.listen((message) => heard.add(message[0] as number));
+  const arrives = (byte: number) =>
+    eventually(`message ${byte} is heard`, () => {
+      channel.send(Uint8Array.of(byte));
+      return heard.has(byte);
+    });
+  try {
+    await arrives(1);
+    door.forsake();
+    channel.renew();
+    await arrives(2);
+  } finally {
+    await channel.close();
+    await door.shut();
+    await server.stop();
+  }
+}, 120_000);
+
+test("a channel that its user may not hear is heard once the user may", async () => {
+  const server = await startOwnRedis(await freePort());
+  const admin = new Redis(server.url);
+  await admin.acl("SETUSER", "listener", "on", ">secret", "~*", "+@all", "resetchannels");
+  const url = new URL(server.url);
+  [url.username, url.password] = ["listener", "secret"];
+  const channel = new RedisChannel(url.href);
+  const heard = new Set<number>();
+  channel.listen((message) => heard.add(message[0] as number));
+  const arrives = (byte: number) =>
+    eventually(`message ${byte} is heard`, () => {
+      channel.send(Uint8Array.of(byte));
+      return heard.has(byte);
+    });
+  const refused = () =>
+    eventually("the subscription is refused", async () => ((await admin.acl("LOG")) as unknown[]).length > 0);
+  try {
+    await refused();
+    await admin.acl("SETUSER", "listener", "allchannels");
+    await arrives(1);
+    await admin.acl("LOG", "RESET");
+    await admin.acl("SETUSER", "listener", "resetchannels"); // cuts the connection
+    await refused();
+    await admin.acl("SETUSER", "listener", "allchannels");
+    await arrives(2);
+  } finally {
+    await channel.close();
+    admin.disconnect();
     await server.stop();
   }
 }, 120_000);

@@ -102,6 +102,10 @@ class FencedChannel implements FleetChannel {
     this.#hear = hear;
   }
 
+  renew(): void {
+    this.#channel.renew();
+  }
+
   close(): Promise<void> {
     return this.#channel.close();
   }

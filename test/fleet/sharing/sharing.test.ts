@@ -10,7 +10,7 @@ import { type Fixture, fixture, settle } from "../fixture.ts";
 function cores(capacities: readonly number[], count = 2) {
   const clock = new ManualClock();
   const hearers: ((message: Uint8Array) => void)[] = [];
-  const line = { isCut: false };
+  const line = { isCut: false, renewed: 0 };
   const channel = (): FleetChannel => ({
     send(message) {
       for (const hear of line.isCut ? [] : hearers) {
@@ -18,6 +18,7 @@ function cores(capacities: readonly number[], count = 2) {
       }
     },
     listen: (hear) => void hearers.push(hear),
+    renew: () => void line.renewed++,
     close: async () => {},
   });
   const start = (seed: number) =>
@@ -209,4 +210,74 @@ test("what a core had that is gone is free again", async () => {
   stopping.abort();
   await expect(run).rejects.toThrow();
   await other.fleet.close();
+});
+
+/** Has a core make all its servers anew. */
+const remake = ({ fleet, model }: Fixture) =>
+  fleet.prepare([{ ...model, system_anywhere: !model.system_anywhere }]).apply();
+
+test("what others run on a server counts once after the server was made anew", async () => {
+  const { fleets, clock } = cores([2]);
+  const [one, other] = fleets;
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  one.engines[0]?.scripts.push([ends.promise]);
+  const running = one.run();
+  await settle();
+  clock.advance(20);
+  remake(other);
+  expect(other.fleet.utilisation("m")).toBe(0.5);
+  clock.advance(2000);
+  expect(other.fleet.utilisation("m")).toBe(0.5);
+  ends.resolve();
+  await running;
+  clock.advance(2000);
+  expect(other.fleet.utilisation("m")).toBe(0);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("what a core still runs on a server that was made anew, or is gone, is shown and told to others", async () => {
+  const { fleets, clock } = cores([2]);
+  const [one, other] = fleets;
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  one.engines[0]?.scripts.push([ends.promise]);
+  const runs = [one.run()];
+  await settle();
+  remake(one);
+  one.engines[1]?.scripts.push([ends.promise]);
+  runs.push(one.run());
+  await settle();
+  clock.advance(2000);
+  const view = () => [one, other].flatMap(({ fleet }) => fleet.servers());
+  expect(view().map(({ inFlight, inFlightElsewhere }) => [inFlight, inFlightElsewhere])).toEqual([
+    [2, 0],
+    [0, 2],
+  ]);
+  one.fleet.prepare([]).apply();
+  clock.advance(2000);
+  expect(other.fleet.utilisation("m")).toBe(1);
+  ends.resolve();
+  await Promise.all(runs);
+  clock.advance(20);
+  expect(other.fleet.utilisation("m")).toBe(0);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("a core that does not hear itself for five seconds makes its connection anew, and again after as long", async () => {
+  const { fleets, clock, line } = cores([1], 1);
+  await settle();
+  clock.advance(20_000);
+  expect(line.renewed).toBe(0);
+  line.isCut = true;
+  clock.advance(4000);
+  expect(line.renewed).toBe(0);
+  clock.advance(2000);
+  expect(line.renewed).toBe(1);
+  clock.advance(5000);
+  expect(line.renewed).toBe(2);
+  line.isCut = false;
+  clock.advance(20_000);
+  expect(line.renewed).toBe(2);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
 });

@@ -71,8 +71,17 @@ describe("a moving price", () => {
     await minute(0.701);
     expect(await metering.prices.history("moving", { limit: 10 })).toHaveLength(1);
     await minute(1);
-    await move();
-    expect(await metering.prices.history("moving", { limit: 10 })).toHaveLength(2);
+    const versions = async () => (await metering.prices.history("moving", { limit: 10 })).length;
+    for (const [second, moved] of [
+      [0, 2],
+      [20, 2],
+      [40, 2],
+      [60, 3],
+    ]) {
+      await move(); // of several cores, each at its own second
+      expect([second, await versions()]).toEqual([second, moved]);
+      await clock.advanceAsync(20_000);
+    }
     await clock.until(metering.close());
   });
 

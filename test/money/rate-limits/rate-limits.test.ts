@@ -79,6 +79,16 @@ test("a key's own limit holds for that key alone", async () => {
   await use(limits, 60);
 });
 
+test("the keys of a rotation chain share their requests a minute", async () => {
+  const { limits } = setUp({ paidTotal: 5n * 10n ** 12n, freeOnly: false });
+  const successor: Caller = { ...caller, keyId: "successor", limitsOf: caller.keyId };
+  await use(limits, 30);
+  await use(limits, 30, successor);
+  expect(await limits.read(caller)).toMatchObject({ limit: 60, remaining: 0 });
+  await expect(limits.admit(successor)).rejects.toThrow("60 requests per minute");
+  await expect(limits.admit(caller)).rejects.toThrow("60 requests per minute");
+});
+
 test("service tokens share their account's limit", async () => {
   const { limits } = setUp({ paidTotal: 0n, freeOnly: true });
   await use(limits, 20, { ...caller, keyId: "" });

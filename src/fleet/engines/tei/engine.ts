@@ -27,7 +27,8 @@ export class TeiEngine implements Engine {
   readonly #connection: HttpConnection;
   readonly #settings: EngineSettings;
   readonly #where: string;
-  #info: Promise<TeiInfo> | undefined;
+  /** What the server told of itself last. Undefined: it has not answered since it last failed to. */
+  #info: TeiInfo | undefined;
 
   constructor(url: string, settings: EngineSettings) {
     this.#connection = new HttpConnection(url, settings);
@@ -41,7 +42,7 @@ export class TeiEngine implements Engine {
   }
 
   async embed({ inputs, runId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const info = await this.#readInfo(signal);
+    const info = this.#info ?? (await this.#askInfo(signal));
     return embedInBatches(inputs, {
       size: info.max_client_batch_size,
       limit: info.max_input_length,
@@ -59,12 +60,12 @@ export class TeiEngine implements Engine {
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
-    const { model_id: id, max_input_length: contextLength } = await this.#readInfo(signal);
+    const { model_id: id, max_input_length: contextLength } = await this.#askInfo(signal);
     return [{ id, contextLength, kind: "embedding" }];
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
-    const { max_input_length: longest } = await this.#readInfo(signal);
+    const { max_input_length: longest } = await this.#askInfo(signal);
     checkLimit(this.#where, longest, this.#settings.contextLength);
     const response = await this.#connection.send({ path: "/health" }, signal);
     if (response.status !== 200) {
@@ -118,15 +119,14 @@ export class TeiEngine implements Engine {
     return { vectors, inputTokens };
   }
 
-  /** Asked once, and again after a failure. */
-  #readInfo(signal: AbortSignal): Promise<TeiInfo> {
-    this.#info ??= this.#call({ path: "/info" }, signal)
-      .then((info) => checkInfo(this.#where, info))
-      .catch((error) => {
-        this.#info = undefined;
-        throw error;
-      });
-    return this.#info;
+  async #askInfo(signal: AbortSignal): Promise<TeiInfo> {
+    try {
+      this.#info = checkInfo(this.#where, await this.#call({ path: "/info" }, signal));
+      return this.#info;
+    } catch (error) {
+      this.#info = undefined;
+      throw error;
+    }
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {

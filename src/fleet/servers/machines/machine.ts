@@ -26,7 +26,7 @@ export class Machine {
   unread = 0;
   /** Tokens of those requests' prompts and answers, estimated. */
   knownTokens = 0;
-  /** The model whose next request waits for room: other models leave it free. Undefined: no model waits so. */
+  /** The model whose next request waits for room: models that come after it leave that free. Undefined: none waits so. */
   keptFor: Tenant | undefined;
   #load: EngineLoad | undefined;
   #foreign = 0;
@@ -91,9 +91,13 @@ export class Machine {
     this.#pauses--;
   }
 
-  /** Offers what became free to the machine's models, first to the one that takes the fewest tokens. */
+  /**
+   * Offers what became free to the machine's models, first to the one that takes the fewest tokens: a model for which room
+   * is kept does not come before those that have less.
+   */
   freed(by: Tenant): void {
     const tenants = this.#tenants;
+    this.keptFor = undefined;
     if (tenants.length > 1) {
       sortByTokens(tenants);
     }
@@ -102,6 +106,14 @@ export class Machine {
     }
     if (!tenants.includes(by)) {
       by.pump();
+    }
+  }
+
+  /** A model keeps no room any more: offers it to the other ones. */
+  unkept(by: Tenant): void {
+    const others = this.#tenants.filter((tenant) => tenant !== by);
+    for (const tenant of others.toSorted((one, other) => one.ownTokens - other.ownTokens)) {
+      tenant.pump();
     }
   }
 

@@ -24,15 +24,26 @@ export class KeptServers {
     this.#kept.add(members.reduce((one, other) => (other.machine.knownTokens < one.machine.knownTokens ? other : one)));
   }
 
-  /** Releases all kept servers. Those that `serve` keeps are kept from then on. */
+  /**
+   * Releases all kept servers. Those that `serve` keeps are kept from then on; the others have room for other models that
+   * wait.
+   */
   renew(serve: () => void): void {
-    for (const { machine } of this.#kept) {
-      machine.keptFor = undefined;
+    const before = [...this.#kept];
+    for (const member of before) {
+      if (member.machine.keptFor === member) {
+        member.machine.keptFor = undefined;
+      }
     }
     this.#kept.clear();
     serve();
     for (const member of this.#kept) {
       member.machine.keptFor = member;
+    }
+    for (const member of before) {
+      if (member.machine.keptFor === undefined) {
+        member.machine.unkept(member);
+      }
     }
   }
 

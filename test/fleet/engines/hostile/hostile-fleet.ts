@@ -58,7 +58,14 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
     random: new SeededRandom(1),
     logger: { debug() {}, info() {}, warn: log, error: log },
     lookup: async () => [],
-    observer: { waited() {}, failed() {}, firstToken() {}, shed() {}, implausible: (id) => void caught.push(id) },
+    observer: {
+      waited() {},
+      failed() {},
+      firstToken() {},
+      shed() {},
+      implausible: (id) => void caught.push(id),
+      left() {},
+    },
   });
   const signal = new AbortController().signal;
   return {

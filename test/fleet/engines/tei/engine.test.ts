@@ -94,6 +94,35 @@ test("is unfit when it takes less than the model's context", async () => {
   await other.close();
 });
 
+test("follows the limits of a server that was started anew", async () => {
+  const info = { model_id: "m", max_input_length: 100, max_client_batch_size: 4 };
+  await using server = await scriptedServer({
+    "/info": (_, response) => json(response, info),
+    "/health": (_, response) => void response.end(),
+    "/embed": ({ body: { inputs } }, response) =>
+      json(
+        response,
+        inputs.map(() => [1]),
+        200,
+        { "x-compute-tokens": "4" },
+      ),
+  });
+  const engine = new TeiEngine(server.url, settings);
+  const inputs = ["a", "b", "c", "d"];
+  await engine.checkHealth(never());
+  await engine.embed({ runId: "r", model: "m", inputs }, never());
+  info.max_client_batch_size = 2;
+  await engine.checkHealth(never());
+  await engine.embed({ runId: "r", model: "m", inputs }, never());
+  const sent = server.received.filter(({ path }) => path === "/embed");
+  expect(sent.map(({ body }) => body.inputs.length)).toEqual([4, 2, 2]);
+  info.max_input_length = 64;
+  await expect(engine.checkHealth(never())).rejects.toMatchObject({
+    cause: { message: expect.stringContaining("64") },
+  });
+  await engine.close();
+});
+
 test("an answer without a count is a failure", async () => {
   await using server = await tei({ counts: false });
   const engine = new TeiEngine(server.url, settings);

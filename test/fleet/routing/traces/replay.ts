@@ -201,6 +201,7 @@ class SimulatedChannels {
         }
       },
       listen: (hear) => void this.#hearers.push(hear),
+      renew() {},
       close: async () => {},
     };
   }
@@ -232,7 +233,15 @@ function createCore(
   const isOwn = typeof routing === "string";
   const random = new SeededRandom(seed + 100 * core);
   const pools: Pool[] = [];
-  const shared = sharing && new Sharing({ channel: channels.open(), clock, random }, new SharedServers(() => pools));
+  const shared =
+    sharing &&
+    new Sharing(
+      { channel: channels.open(), clock, random },
+      new SharedServers(
+        () => pools,
+        () => [],
+      ),
+    );
   const policy = isOwn
     ? createPolicy(routing, prefix_blocks, random, (member, ...prompt) => shared?.prompted(toName(member), ...prompt))
     : routing(truth);

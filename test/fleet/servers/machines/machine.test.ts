@@ -51,7 +51,11 @@ function models(base: Servers, adapter: Servers) {
       () => order.push(model),
       () => {},
     );
-    return { place, end: async () => pool.release((await place) as Place) };
+    return {
+      place,
+      begin: async () => pool.began((await place) as Place),
+      end: async () => pool.release((await place) as Place),
+    };
   };
   const taken = () => [...roster.pools.values()].map((pool) => utilisation(pool));
   return { roster, clock, engines, order, ask, taken };
@@ -117,6 +121,83 @@ test("a large request is not passed by small ones of its server's other model, u
   clock.advance(60_000);
   await settle();
   expect(order).toEqual(["base", "gave up", "base"]);
+});
+
+test("a model's long prompts do not keep out the model that has less on their server", async () => {
+  const { order, ask } = models([{ url }], [{ url, model: "lora" }]);
+  const first = ask("base", 20_000);
+  ask("base", 20_000);
+  ask("base", 20_000);
+  await settle();
+  ask("adapter");
+  await settle();
+  expect(order).toEqual(["base"]);
+  await first.begin();
+  await settle();
+  expect(order).toEqual(["base", "adapter", "base"]);
+});
+
+test("when a large request gives up, its server's other models have the room at once", async () => {
+  const kv = { url, kv_tokens: 10_000 };
+  const { order, ask, clock } = models([kv], [{ ...kv, model: "lora" }]);
+  ask("base", 5000);
+  ask("base", 8000).place.catch(() => order.push("gave up"));
+  await settle();
+  ask("adapter");
+  await settle();
+  expect(order).toEqual(["base"]);
+  clock.advance(60_000);
+  await settle();
+  expect(order).toEqual(["base", "gave up", "adapter"]);
+});
+
+test("when a large request goes to another server, other models have the room that was kept for it", async () => {
+  const kv = { url, kv_tokens: 10_000 };
+  const { order, ask } = models([kv, { ...kv, url: "http://gpu:8001" }], [{ ...kv, model: "lora" }]);
+  ask("base", 4900);
+  const other = ask("base", 5000);
+  ask("base", 8000);
+  await settle();
+  ask("adapter");
+  await settle();
+  expect(order).toEqual(["base", "base"]);
+  await other.end();
+  await settle();
+  expect(order).toEqual(["base", "base", "base", "adapter"]);
+});
+
+test("small requests of a server's other model pass a large one while its own model has more there, and no longer", async () => {
+  const kv = { url, kv_tokens: 10_000 };
+  const { order, ask } = models([kv], [{ ...kv, model: "lora" }]);
+  const [own, other] = [ask("base", 3000), ask("adapter", 2000)];
+  ask("base", 5000);
+  ask("adapter", 1500);
+  ask("adapter", 1500);
+  await settle();
+  expect(order).toEqual(["base", "adapter"]);
+  await other.begin();
+  await settle();
+  expect(order).toEqual(["base", "adapter", "adapter", "adapter"]);
+  ask("adapter", 10);
+  await own.end();
+  await settle();
+  expect(order).toHaveLength(4);
+  await other.end();
+  await settle();
+  expect(order).toEqual(["base", "adapter", "adapter", "adapter", "base", "adapter"]);
+});
+
+test("of two large requests the room is kept for the one whose model has less on the server", async () => {
+  const kv = { url, kv_tokens: 10_000 };
+  const { roster, ask } = models([kv], [{ ...kv, model: "lora" }]);
+  const first = ask("base", 5000);
+  ask("base", 8000);
+  ask("adapter", 8000);
+  await settle();
+  const [base, adapter] = [...roster.pools.values()].map(({ members: [member] }) => member);
+  expect(adapter?.machine.keptFor).toBe(base);
+  await first.begin();
+  expect(adapter?.machine.keptFor).toBe(adapter);
 });
 
 test("servers of other addresses and model files share nothing", async () => {

@@ -79,7 +79,13 @@ export class Cores {
     const clock = shifted(this.clock, id * 1e9);
     const random = new SeededRandom(seed + 1000 * (id + 1));
     const pool: Pool = new Pool("m", new LeastLoad(random), clock, { queue: 10_000, reserve, health_interval_s: 5 });
-    const sharing = new Sharing({ channel: this.#channel(id), clock, random }, new SharedServers(() => [pool]));
+    const sharing = new Sharing(
+      { channel: this.#channel(id), clock, random },
+      new SharedServers(
+        () => [pool],
+        () => [],
+      ),
+    );
     pool.onChange = () => sharing.changed();
     pool.others = otherQueues(sharing, "m");
     const { models } = configSchema.parse({
@@ -164,6 +170,7 @@ export class Cores {
         void this.#hearers.set(core, (message, isLost) =>
           fromServer(() => (isLost || !this.#hearers.has(core) ? undefined : hear(message))),
         ),
+      renew() {},
       close: async () => {},
     };
   }

@@ -36,8 +36,8 @@ export class ChatCompletionsEngine implements Engine {
   readonly #settings: EngineSettings;
   readonly #traits: EngineTraits;
   readonly #parser = new ChunkParser();
-  #kvAsked = false;
-  #kvTokens: number | undefined;
+  /** The size of the KV cache as the server told it, which may be nothing. Undefined: it has not answered. */
+  #kv: { readonly tokens: number | undefined } | undefined;
 
   constructor(url: string, dialect: Dialect, settings: EngineSettings) {
     this.#connection = new HttpConnection(url, settings);
@@ -121,6 +121,15 @@ export class ChatCompletionsEngine implements Engine {
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#checkHealth(signal);
+    } catch (error) {
+      this.#kv = undefined; // it may come back as another server
+      throw error;
+    }
+  }
+
+  async #checkHealth(signal: AbortSignal): Promise<void> {
     const { healthPath, otherHealthPath } = this.#dialect;
     const response = await this.#connection.send({ path: healthPath }, signal);
     if (response.status >= 500 && otherHealthPath !== undefined) {
@@ -130,14 +139,13 @@ export class ChatCompletionsEngine implements Engine {
       }
     }
     if (response.status !== 200) {
-      this.#kvAsked = false; // it may come back as another server
       throw toRefusal(this.#traits.where, response);
     }
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
-    const kvTokens = await this.#readKvTokens(signal);
     const load = await this.#readMetrics(signal);
+    const kvTokens = await this.#readKvTokens(signal).catch(() => undefined); // the rest is worth having without it
     return kvTokens === undefined ? load : { ...load, kvTokens };
   }
 
@@ -159,23 +167,25 @@ export class ChatCompletionsEngine implements Engine {
   }
 
   /**
-   * The size of the KV cache in tokens. Asked once, and again after the server was down. Undefined: the engine does not
-   * report it.
+   * The size of the KV cache in tokens. Asked until it is answered, and again after a check that the server failed.
+   * Undefined: the engine does not report it.
    */
   async #readKvTokens(signal: AbortSignal): Promise<number | undefined> {
     const { kvCall } = this.#dialect;
-    if (kvCall === undefined || this.#kvAsked) {
-      return this.#kvTokens;
+    if (kvCall === undefined || this.#kv !== undefined) {
+      return this.#kv?.tokens;
     }
-    this.#kvAsked = true;
+    let isAnswered = true;
     for (const path of kvCall.paths) {
       const { status, text } = await this.#connection.send({ path }, signal);
-      const told = status === 200 ? kvCall.read(objectIn(text) ?? {}) : undefined;
-      if (told !== undefined) {
-        this.#kvTokens = told;
-        return told;
+      const tokens = status === 200 ? kvCall.read(objectIn(text) ?? {}) : undefined;
+      if (tokens !== undefined) {
+        this.#kv = { tokens };
+        return tokens;
       }
+      isAnswered &&= status < 500;
     }
+    this.#kv = isAnswered ? { tokens: undefined } : undefined;
     return undefined;
   }
 
