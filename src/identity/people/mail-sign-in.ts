@@ -2,10 +2,10 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
+import type { PendingSeal } from "#lib/ids/pending.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Arrival, Entrance } from "./arrival.ts";
-import type { PendingSeal } from "./pending.ts";
 import type { SignUp } from "./sign-up.ts";
 import type { UsedProofs } from "./used-proofs.ts";
 
