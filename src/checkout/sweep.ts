@@ -3,7 +3,7 @@ import { NIL } from "uuid";
 import { repeat } from "#lib/time/repeat.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
-import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Crossings } from "./auto-top-up/crossings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { demandProvider } from "./faults.ts";
@@ -61,10 +61,7 @@ export class Sweep {
     const { clock, logger } = this.#deps;
     const first = Math.min(firstMs, pauseMs);
     const stop = repeat(clock, pauseMs, logger, "ask the payment provider", () => this.run(), first);
-    return async () => {
-      stop();
-      await this.#lease.release();
-    };
+    return endingWork(this.#lease, [stop]);
   }
 
   /** Looks once. */

@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Send } from "../webhooks/send.ts";
 import { batchType, toCloudEvent } from "./cloud-event.ts";
 import type { UsageOutbox } from "./usage-outbox.ts";
@@ -59,17 +59,13 @@ export class UsageSender {
   /** Starts sending. Returns the function that ends it. Another core may send a batch that is under way again. */
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
-    const stops = [
+    return endingWork(lease, [
+      () => {
+        this.#stopped = true;
+      },
       repeat(clock, pollMs, logger, "send usage events", () => this.turn()),
       repeat(clock, purgeMs, logger, "drop old usage events", () => this.purge()),
-    ];
-    return async () => {
-      this.#stopped = true;
-      for (const stop of stops) {
-        stop();
-      }
-      await lease.release();
-    };
+    ]);
   }
 
   /** Sends all waiting events, unless it pauses after a failure. */
