@@ -1,5 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { endingWork, type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Send } from "../webhooks/send.ts";
@@ -8,7 +9,6 @@ import type { UsageOutbox } from "./usage-outbox.ts";
 
 const pollMs = 1000;
 const purgeMs = 3_600_000;
-const dayMs = 86_400_000;
 /** Receipts in one request: about 70 KB. */
 const batchSize = 100;
 /** Pauses after failed attempts, in milliseconds. The last one is used for all further attempts. */

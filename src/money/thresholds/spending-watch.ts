@@ -1,6 +1,7 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { hourMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -14,7 +15,6 @@ import type { BudgetRecounts } from "./budget-recounts.ts";
 import type { ChargedKey, SpentWindow } from "./spent-windows.ts";
 
 const lookMs = 1000;
-const hourMs = 3_600_000;
 /** Tallies that cannot be looked at for this long are skipped: they would keep their hour from being folded. */
 const patienceMs = 24 * hourMs;
 /** The most tallies in one look. */
