@@ -3,7 +3,6 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { OverviewSampleSchema } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import type { Logger } from "#lib/logger.ts";
-import { keptSamples } from "#lib/rpc/kept-samples.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { type Buckets, countsSince, estimateQuantile } from "./quantile.ts";
@@ -38,6 +37,8 @@ interface Dependencies {
 }
 
 const everyMs = 1000;
+/** Samples that a new watcher gets. */
+const kept = 300;
 /** Rates are taken over this many samples; rarer figures over a minute. */
 const rateSamples = 5;
 const minuteSamples = 60;
@@ -84,7 +85,7 @@ export class Sampler {
     this.#readings.push(reading);
     this.#readings.splice(0, this.#readings.length - minuteSamples - 1);
     this.#samples.push(this.#describe(reading));
-    this.#samples.splice(0, this.#samples.length - keptSamples);
+    this.#samples.splice(0, this.#samples.length - kept);
     this.#taken += 1;
     this.#wake();
   }

@@ -1,5 +1,4 @@
 import type { OverviewSample, WatchOverviewResponse } from "#gen/tollgate/overview/v1/overview_service_pb.js";
-import { keptSamples } from "../../../../../lib/rpc/kept-samples.ts";
 import { query, setQuery } from "../../../../app/router.ts";
 import { overview } from "../../../../contract/clients.ts";
 import { Failure } from "../../../../parts/calls/answer.tsx";
@@ -15,6 +14,8 @@ import { Today } from "./today.tsx";
 import { Troubles } from "./troubles.tsx";
 import { Who } from "./who.tsx";
 
+/** Samples that plots show: five minutes, one sample a second. */
+const kept = 300;
 const minute = 60;
 
 /** The service, second by second. */
@@ -22,7 +23,7 @@ export function OperatorOverview() {
   const { state: samples, error } = useStream(
     (signal) => overview.watchOverview({}, { signal }),
     (before: readonly OverviewSample[] | undefined, message: WatchOverviewResponse) =>
-      [...(before ?? []), ...message.samples].slice(-keptSamples),
+      [...(before ?? []), ...message.samples].slice(-kept),
   );
   const newest = samples?.at(-1);
   const range = rangeOf(query.value.get("range"));
