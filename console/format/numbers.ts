@@ -1,15 +1,9 @@
 const whole = new Intl.NumberFormat("en-US");
-const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const tenths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** Formats a count, such as "1,234,567". */
 export function formatCount(count: number | bigint): string {
   return whole.format(count);
-}
-
-/** Formats a count briefly, such as "1.2M". */
-export function formatShort(count: number | bigint): string {
-  return short.format(count);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Random } from "./random.ts";
 
@@ -19,6 +20,11 @@ export function newCheckedSecret(prefix: string, random: Pick<Random, "bytes">):
 /** Whether a text ends with the checksum of everything before it. */
 export function isChecked(text: string): boolean {
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+}
+
+/** The digest that is stored in place of a secret, 32 bytes. A plain one is enough: nobody guesses 256 random bits. */
+export function toDigest(secret: string): Buffer {
+  return hash("sha256", secret, "buffer");
 }
 
 /** Computed with numbers rather than BigInts, because it is checked at each request. */

@@ -21,6 +21,11 @@ export function parseAddress(text: string): Address | undefined {
   return { host, port };
 }
 
+/** A host as a URL has it, without the brackets of an IPv6 address. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
 /** Whether only this machine can reach the host. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));

@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../errors/failure.ts";
+import { parseJson } from "../text/json/parse.ts";
 import { isStorable } from "../text/storable.ts";
 
 // Lists are read page by page (AIP-158). A page begins after the last key of the page before, never at an offset, so
@@ -91,7 +92,7 @@ function writeToken(list: string, key: string): string {
 }
 
 function readToken(list: string, token: string): string {
-  const parts = parse(Buffer.from(token, "base64url").toString());
+  const parts = parseJson(Buffer.from(token, "base64url").toString());
   if (
     Array.isArray(parts) &&
     parts[0] === list &&
@@ -101,14 +102,6 @@ function readToken(list: string, token: string): string {
     return parts[1];
   }
   throw wrongToken(notOurs);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The error for a page token. */

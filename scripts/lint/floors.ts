@@ -64,7 +64,7 @@ export const floors: Buildings = {
     ["interface"],
     ["catalogue", "engines"],
   ],
-  "src/delivery": [["mail", "usage"], ["webhooks"]],
+  "src/delivery": [["mail", "usage"], ["webhooks"], ["backlog"]],
   "src/wire": [["interceptors"], ["grpc", "principal"]],
 };
 

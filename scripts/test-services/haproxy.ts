@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { installPackage } from "./install-package.ts";
+import { findProgram } from "./install-package.ts";
+import { listening } from "./listening.ts";
 
 /** A running HAProxy. */
 export interface Balancer {
@@ -19,10 +18,7 @@ export interface Balancer {
  * distribution's packages where that needs no question.
  */
 export async function startHaproxy(configuration: string, port: number): Promise<Balancer> {
-  if (!isInstalled()) {
-    installPackage("haproxy");
-  }
-  if (!isInstalled()) {
+  if (findProgram(["haproxy"], "-v", "haproxy") === undefined) {
     throw new Error("this test needs HAProxy: put haproxy on the PATH; tests that need none are run by their paths");
   }
   const folder = mkdtempSync(join(tmpdir(), "tollgate-haproxy-"));
@@ -44,23 +40,4 @@ export async function startHaproxy(configuration: string, port: number): Promise
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-const isInstalled = () => spawnSync("haproxy", ["-v"], { stdio: "ignore" }).status === 0;
-
-async function listening(balancer: ChildProcess, port: number, log: readonly string[]): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (performance.now() < deadline && balancer.exitCode === null) {
-    const socket = connect(port, "127.0.0.1");
-    const open = await once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (open) {
-      return;
-    }
-    await sleep(50);
-  }
-  throw new Error(`haproxy did not come up: ${log.join("")}`);
 }

@@ -25,3 +25,13 @@ export function installPackage(name: string): void {
     rmSync(policy);
   }
 }
+
+/** The first of some programs that runs with a flag; without any, after its package was installed. Undefined: there is none. */
+export function findProgram(names: readonly string[], flag: string, packageName: string): string | undefined {
+  const find = () => names.find((name) => spawnSync(name, [flag], { stdio: "ignore" }).status === 0);
+  const found = find();
+  if (found === undefined) {
+    installPackage(packageName);
+  }
+  return found ?? find();
+}

@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
-import { installPackage } from "./install-package.ts";
+import { findProgram } from "./install-package.ts";
+import { listening } from "./listening.ts";
 
 /** A PgBouncer that pools transactions. */
 export interface Pooler {
@@ -20,10 +19,7 @@ export interface Pooler {
  * needs no question. Few connections to the server, so that transactions of all clients share them.
  */
 export async function startPooler(serverUrl: string): Promise<Pooler> {
-  if (!isInstalled()) {
-    installPackage("pgbouncer");
-  }
-  if (!isInstalled()) {
+  if (findProgram(["pgbouncer"], "--version", "pgbouncer") === undefined) {
     throw new Error(
       "this test needs PgBouncer: put pgbouncer on the PATH; tests that need none are run by their paths",
     );
@@ -65,23 +61,4 @@ max_client_conn = 200
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-const isInstalled = () => spawnSync("pgbouncer", ["--version"], { stdio: "ignore" }).status === 0;
-
-async function listening(server: ChildProcess, port: number): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (performance.now() < deadline && server.exitCode === null) {
-    const socket = connect(port, "127.0.0.1");
-    const open = await once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (open) {
-      return;
-    }
-    await sleep(50);
-  }
-  throw new Error("pgbouncer did not come up");
 }

@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
-import { installPackage } from "./install-package.ts";
+import { findProgram } from "./install-package.ts";
+import { listening } from "./listening.ts";
 import type { TestService } from "./postgres.ts";
-
-const names = ["redis-server", "valkey-server"];
 
 /**
  * A real Redis or Valkey for the tests: TOLLGATE_TEST_REDIS_URL, else a server from the PATH, else one
@@ -22,7 +19,7 @@ export async function startRedis(): Promise<TestService> {
 
 /** A server that keeps nothing when it ends. */
 export async function startOwnRedis(port: number): Promise<TestService & { readonly process: ChildProcess }> {
-  const program = installed() ?? install();
+  const program = findProgram(["redis-server", "valkey-server"], "--version", "redis-server") ?? giveUp();
   const server = spawn(program, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
     stdio: "ignore",
   });
@@ -40,32 +37,9 @@ export async function startOwnRedis(port: number): Promise<TestService & { reado
   };
 }
 
-const installed = () => names.find((name) => spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0);
-
-function install(): string {
-  installPackage("redis-server");
-  const program = installed();
-  if (program !== undefined) {
-    return program;
-  }
+function giveUp(): never {
   console.error(
     "The tests need Redis or Valkey: put redis-server or valkey-server on the PATH, or set TOLLGATE_TEST_REDIS_URL.",
   );
   process.exit(1);
-}
-
-async function listening(server: ChildProcess, port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200 && server.exitCode === null; attempt++) {
-    const socket = connect(port, "127.0.0.1");
-    const open = await once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (open) {
-      return;
-    }
-    await sleep(50);
-  }
-  throw new Error(`${server.spawnfile} did not come up on port ${port}`);
 }

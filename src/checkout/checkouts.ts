@@ -8,6 +8,7 @@ import { demandCents } from "./cents.ts";
 import type { Customers } from "./customers.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { askFor, demandProvider } from "./faults.ts";
+import { newPayment } from "./payments.ts";
 
 /** A wish to pay. */
 export interface CheckoutRequest {
@@ -86,25 +87,10 @@ export class Checkouts {
     await accounts.topUp({ accountId, amountPicoUsd: BigInt(amount), reference: requestId, validateOnly: true });
     demandCents(amount);
     const id = random.uuid();
-    const now = clock.now();
+    const order = { id, accountId, origin: "checkout" as const, cause: requestId, amount };
+    const payment = newPayment(order, clock.now(), firstAskMs);
     try {
-      await inTransaction(storage, (em) =>
-        em.insert(ProviderPayment, {
-          id,
-          accountId,
-          origin: "checkout",
-          cause: requestId,
-          amount,
-          charged: null,
-          state: "open",
-          session: null,
-          url: null,
-          reference: null,
-          problem: null,
-          createdAt: new Date(now),
-          askAt: new Date(now + firstAskMs),
-        }),
-      );
+      await inTransaction(storage, (em) => em.insert(ProviderPayment, payment));
     } catch (error) {
       return readCollided(error, () => this.#before(request));
     }

@@ -44,6 +44,16 @@ export function orderOfCrossing(accountId: string, crossing: number): string {
   return v5(`auto top-up ${crossing}`, accountId);
 }
 
+/** A payment that nobody has made yet. `askInMs`: until the provider is asked how it stands. */
+export function newPayment(
+  order: Pick<ProviderPayment, "id" | "accountId" | "origin" | "cause" | "amount">,
+  now: number,
+  askInMs: number,
+): ProviderPayment {
+  const nothingYet = { charged: null, session: null, url: null, reference: null, problem: null };
+  return { ...order, ...nothingYet, state: "open", createdAt: new Date(now), askAt: new Date(now + askInMs) };
+}
+
 /** Payments at the provider: credits each once, as the provider tells it, in whatever order and however often. */
 export class Payments {
   readonly #deps: Dependencies;
@@ -173,13 +183,8 @@ export class Payments {
       inTransaction(storage, async (em) => {
         await demandBooked(this.#deps, em, reference);
         if (row === undefined) {
-          await em.insert(ProviderPayment, {
-            ...(await this.#identify(em, of)),
-            ...facts,
-            session: null,
-            url: null,
-            createdAt: new Date(clock.now()),
-          });
+          const order = { ...(await this.#identify(em, of)), amount };
+          await em.insert(ProviderPayment, { ...newPayment(order, clock.now(), 0), ...facts });
         } else {
           await em.nativeUpdate(ProviderPayment, row.id, facts);
         }

@@ -1,9 +1,10 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { NIL } from "uuid";
+import { dayMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
-import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Crossings } from "./auto-top-up/crossings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { demandProvider } from "./faults.ts";
@@ -18,8 +19,6 @@ const everyMs = 5000;
 const firstMs = 1000;
 /** Rows asked about in one go. */
 const atOnce = 100;
-/** Milliseconds between two questions about an open session. */
-const dayMs = 86_400_000;
 /** Milliseconds until something that failed is asked about again. */
 const againMs = 60_000;
 /** Milliseconds until something that the provider refuses is asked about again: it changes with the provider's key at most. */
@@ -61,10 +60,7 @@ export class Sweep {
     const { clock, logger } = this.#deps;
     const first = Math.min(firstMs, pauseMs);
     const stop = repeat(clock, pauseMs, logger, "ask the payment provider", () => this.run(), first);
-    return async () => {
-      stop();
-      await this.#lease.release();
-    };
+    return endingWork(this.#lease, [stop]);
   }
 
   /** Looks once. */

@@ -21,12 +21,18 @@ import { connectionLimits, type Doors, requestPatience } from "./process/doors.t
 import type { Lifecycle } from "./process/lifecycle.ts";
 import { readSite } from "./process/site.ts";
 
+/** The running public surfaces. */
+export interface RunningFront extends Omit<Front, "end"> {
+  /** host:port. */
+  readonly address: string;
+}
+
 interface Dependencies {
   readonly config: Pick<Config, "listen" | "http" | "sign_in" | "site">;
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
-  readonly front: Omit<Front, "end"> & { readonly address: string };
+  readonly front: RunningFront;
   readonly lifecycle: Lifecycle;
   readonly doors: Doors;
   readonly logger: Logger;

@@ -17,9 +17,9 @@ import { traceExchanges } from "#src/telemetry/traces/exchanges.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { patienceMs } from "#src/wire/grpc/server/listening-server.ts";
 import { createTlsCredentials } from "#src/wire/grpc/workarounds/tls-server-name.ts";
-import { createFront, type Front } from "../../facades/front.ts";
+import { createFront } from "../../facades/front.ts";
 import { clientAddress } from "../../facades/http/request/client-address.ts";
-import { startConsole } from "./console.ts";
+import { type RunningFront, startConsole } from "./console.ts";
 import type { FacadeOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
@@ -71,12 +71,6 @@ export async function facade(options: FacadeOptions): Promise<void> {
           doors: admin.doors,
         });
   lifecycle.ready({ http, ...(console && { console: console.address }), admin: admin.address });
-}
-
-/** The running public surfaces. */
-export interface RunningFront extends Omit<Front, "end"> {
-  /** host:port. */
-  readonly address: string;
 }
 
 /** Serves both public surfaces over a transport. */

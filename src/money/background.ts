@@ -1,5 +1,6 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
+import { hourMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
@@ -20,7 +21,6 @@ const pricesMs = 5000;
 const expiryMs = 60_000;
 const foldMs = 60_000;
 const daysMs = 600_000;
-const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
 const firstProofMs = 60_000;

@@ -2,11 +2,11 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhookSchema, type WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
-import { failure } from "#lib/errors/failure.ts";
+import { invalid } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { parseDestination } from "#src/delivery/webhooks/destination.ts";
 import { noWebhook } from "#src/delivery/webhooks/steer.ts";
 import { readEventKey, toEventKey, type Webhooks } from "#src/delivery/webhooks/webhooks.ts";
@@ -15,7 +15,6 @@ import { eventTypes, isEventType } from "#src/storage/outbox/types.ts";
 import { readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
-const dayMs = 86_400_000;
 const longestOverlapMs = 30 * dayMs;
 const isKey = (key: string) => readEventKey(key) !== undefined;
 
@@ -156,8 +155,4 @@ function deliveryMessage(delivery: Delivery) {
     ...(deliveredAt ? { deliveredAt: timestampFromDate(deliveredAt) } : {}),
     ...(responseStatus ? { responseStatus } : {}),
   };
-}
-
-function invalid(parameter: string, message: string): Error {
-  return failure(Reason.INVALID_ARGUMENT, message, { parameter });
 }

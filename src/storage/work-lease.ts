@@ -94,6 +94,16 @@ export class WorkLease {
   }
 }
 
+/** The function that ends work which is done again and again, by these functions, and lets another core take over at once. */
+export function endingWork(lease: Pick<WorkLease, "release">, stops: readonly (() => void)[]): () => Promise<void> {
+  return async () => {
+    for (const stop of stops) {
+      stop();
+    }
+    await lease.release();
+  };
+}
+
 /** Renews a lease while work runs that may take longer than the lease lasts. `what`: the work, for the log. */
 export async function whileRenewing<T>(
   lease: Pick<WorkLease, "hold">,

@@ -9,8 +9,9 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { EngineName } from "#lib/inference/engine-names.ts";
+import type { RunningFront } from "#src/compose/console.ts";
 import { composeCore } from "#src/compose/core.ts";
-import { type RunningFront, startFront } from "#src/compose/facade.ts";
+import { startFront } from "#src/compose/facade.ts";
 import { createDoors, type Doors } from "#src/compose/process/doors.ts";
 import { Lifecycle } from "#src/compose/process/lifecycle.ts";
 import { applyWorkarounds } from "#src/compose/process/workarounds.ts";

@@ -18,5 +18,5 @@ export async function loadAccountNames(
   }
   const request = { accountIds, pageSize: accountIds.length, withoutMoney: true };
   const found = (await accounts.listAccounts(request, { signal })).accounts;
-  return new Map(found.map(({ id, name }) => [id, name]));
+  return new Map(found.filter(({ name }) => name !== "").map(({ id, name }) => [id, name]));
 }

@@ -1,6 +1,7 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
+import { loadAccountNames } from "../account/account-names.ts";
 import type { GroupName, SecondName } from "./groups.ts";
 
 /** Names by id. An id without a name is shown as it is. */
@@ -24,15 +25,10 @@ interface Shown {
 
 /** Loads the names that are shown: of accounts; with keys, of their accounts; for a customer, of its own keys. */
 export async function loadNames({ groups, accountIds }: Shown, signal: AbortSignal): Promise<Names> {
-  const ids = toIds(accountIds).slice(0, mostNamed);
   if (isCustomer.peek()) {
     return groups.includes("key") ? toNames(await listKeys("", signal)) : noNames;
   }
-  if (ids.length === 0) {
-    return noNames;
-  }
-  const request = { accountIds: ids, pageSize: ids.length, withoutMoney: true };
-  return toNames((await accounts.listAccounts(request, { signal })).accounts);
+  return loadAccountNames(toIds(accountIds).slice(0, mostNamed), signal);
 }
 
 /** Loads the names of keys for an operator, who sees those of all accounts. The figures do not wait for them. */

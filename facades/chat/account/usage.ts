@@ -8,12 +8,12 @@ import {
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "#lib/money/money.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import type { CoreClients } from "../../http/core/core-clients.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { invalidField } from "../../http/request/error.ts";
 
-const dayMs = 86_400_000;
 /** The most rows of one usage answer. Writing them takes a few milliseconds. */
 const mostUsageRows = 5000;
 

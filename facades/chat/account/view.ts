@@ -18,6 +18,7 @@ import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
 import { toRequestId } from "#lib/ids/request-id.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money/money.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import type { CoreClients } from "../../http/core/core-clients.ts";
 import type { Exchange } from "../../http/exchange.ts";
@@ -26,8 +27,6 @@ import { invalidField } from "../../http/request/error.ts";
 import { costOf, readTime } from "./usage.ts";
 
 // A customer's view of its key and its account, in the formats that clients of aggregators read.
-
-const dayMs = 86_400_000;
 
 /** The key's own label, spending and limits. */
 export async function readKey(core: CoreClients, exchange: Exchange): Promise<GetKeyResponse> {

@@ -12,14 +12,3 @@ export interface SiteFacts {
   /** Where people find the console. */
   readonly address: string | undefined;
 }
-
-/** The facts of a service that says nothing of itself. */
-export const plainSite: SiteFacts = {
-  name: "Tollgate",
-  logo: undefined,
-  colour: undefined,
-  terms: undefined,
-  privacy: undefined,
-  support: undefined,
-  address: undefined,
-};

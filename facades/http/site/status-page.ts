@@ -6,12 +6,12 @@ import type {
   Incident,
   ModelHistory,
 } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { dayMs } from "#lib/time/days.ts";
 import { escapeHtml } from "./escape-html.ts";
 import type { Page } from "./layout.ts";
 import { nameOf } from "./model-facts.ts";
 
 const days = 90;
-const dayMs = 86_400_000;
 /** From which part of served requests on a day is good, or at least not bad. */
 const [good, fair] = [0.999, 0.95];
 

@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../overload/bounded-map.ts";
+
 interface Window {
   count: number;
   readonly endsAt: number;
@@ -8,12 +10,13 @@ export class Windows {
   readonly #windowMs: number;
   readonly #most: number;
   /** In the order in which they end. */
-  readonly #windows = new Map<string, Window>();
+  readonly #windows: BoundedMap<string, Window>;
 
   /** `most`: the owners that are counted at a time. */
   constructor(windowMs: number, most: number) {
     this.#windowMs = windowMs;
     this.#most = most;
+    this.#windows = new BoundedMap(most);
   }
 
   /** The owners that are kept now. */
@@ -34,12 +37,7 @@ export class Windows {
       known.count += 1;
       return known.count > limit ? Math.max(1, known.endsAt - now) : undefined;
     }
-    this.#windows.delete(owner); // moves it to the end
     this.#forgetEnded(now);
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size >= this.#most && oldest !== undefined) {
-      this.#windows.delete(oldest);
-    }
     this.#windows.set(owner, { count: 1, endsAt: now + this.#windowMs });
     return undefined;
   }

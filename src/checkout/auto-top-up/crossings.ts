@@ -6,7 +6,7 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import type { Customers } from "../customers.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { demandProvider, finalReason, isOverDay } from "../faults.ts";
-import { answeredMs, orderOfCrossing, type Payments } from "../payments.ts";
+import { answeredMs, newPayment, orderOfCrossing, type Payments } from "../payments.ts";
 import { chargedThisMonth, startOfMonth } from "./settings.ts";
 
 /** Accounts looked at in one go. */
@@ -126,21 +126,8 @@ export class Crossings {
       }
       const next = await nextCrossing(em, row);
       const id = orderOfCrossing(accountId, next);
-      const charge: ProviderPayment = {
-        id,
-        accountId,
-        origin: "auto",
-        cause: String(next),
-        amount: row.amount,
-        charged: null,
-        state: "open",
-        session: null,
-        url: null,
-        reference: null,
-        problem: null,
-        createdAt: new Date(now),
-        askAt: new Date(now + carryOnMs),
-      };
+      const order = { id, accountId, origin: "auto" as const, cause: String(next), amount: row.amount };
+      const charge = newPayment(order, now, carryOnMs);
       await em.insert(ProviderPayment, charge);
       const isLifted = balance + BigInt(row.amount) >= BigInt(row.below);
       const notBefore = isLifted ? null : new Date(now + answeredMs);

@@ -1,4 +1,5 @@
 import type Stripe from "stripe";
+import { bareHost } from "#lib/net/address.ts";
 import { RefusedByProvider, UnknownCustomer } from "../provider.ts";
 
 /** How Stripe is reached. */
@@ -18,7 +19,7 @@ export async function loadStripe({ secretKey, apiUrl }: StripeAccess): Promise<S
   const isPlain = url.protocol === "http:";
   return new StripeClient(secretKey, {
     protocol: isPlain ? "http" : "https",
-    host: url.hostname.replace(/^\[|\]$/g, ""),
+    host: bareHost(url.hostname),
     port: url.port === "" ? (isPlain ? 80 : 443) : Number(url.port),
     maxNetworkRetries: 1,
     telemetry: false,

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { readDetail } from "#lib/errors/detail.ts";
-import { isLoopback, parseAddress, reachable } from "#lib/net/address.ts";
+import { bareHost, isLoopback, parseAddress, reachable } from "#lib/net/address.ts";
 import { answeredIdHeader } from "#lib/rpc/call-headers.ts";
 import { applyWorkarounds } from "#src/compose/process/workarounds.ts";
 import { ConfigError } from "#src/config/config-error.ts";
@@ -156,7 +156,7 @@ function isLocal(target: string): boolean {
   }
   const addresses = target.replace(/^(dns:(\/\/[^/]*\/)?|ipv4:|ipv6:)/, "").split(",");
   return addresses.every((address) => {
-    const { host } = parseAddress(address) ?? { host: address.replace(/^\[|\]$/g, "") };
+    const { host } = parseAddress(address) ?? { host: bareHost(address) };
     return isLoopback(host);
   });
 }

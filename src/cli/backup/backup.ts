@@ -4,10 +4,10 @@ import { dirname } from "node:path";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { keepFilePrivate } from "#lib/files/private-files.ts";
 import { copyMoment } from "#src/storage/orm/copy.ts";
-import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { DocumentRow } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
+import { withStorage } from "../shared/with-storage.ts";
 import { findPlace } from "./place.ts";
 
 /** Writes a backup, as a file of SQLite whatever the database is. The file is whole or not there. */
@@ -45,15 +45,9 @@ async function copyFile(from: string, to: string): Promise<void> {
 }
 
 async function copyServer(url: string, to: string, io: Io): Promise<void> {
-  const source = await openStorage(url);
-  try {
-    const target = await openStorage(`sqlite:${to}`);
-    try {
-      await whileTelling("copying", "rows", io, (report) => copyMoment(source, target, report));
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+  await withStorage(url, (source) =>
+    withStorage(`sqlite:${to}`, (target) =>
+      whileTelling("copying", "rows", io, (report) => copyMoment(source, target, report)),
+    ),
+  );
 }

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Account } from "#src/storage/entities/account.ts";
 import { copyMoment } from "#src/storage/orm/copy.ts";
-import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { DocumentRow } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
+import { withStorage } from "../shared/with-storage.ts";
 import { findPlace } from "./place.ts";
 
 /** Puts a backup where a service keeps its money. Throws where there is any already. */
@@ -26,8 +26,8 @@ export async function restore(from: string, config: string | undefined, io: Io):
   await copyFile(from, draft); // opening it brings its schema up to date, which the backup itself is kept from
   try {
     requireWhole(draft, from);
-    return await using(await openStorage(`sqlite:${draft}`), async (source) =>
-      using(await openStorage(url), async (target) => {
+    return await withStorage(`sqlite:${draft}`, async (source) =>
+      withStorage(url, async (target) => {
         await whileTelling("copying", "rows", io, (report) => copyMoment(source, target, report));
         return { restored: "the database of TOLLGATE_STORAGE_URL", accounts: await countAccounts(target) };
       }),
@@ -82,7 +82,7 @@ async function restoreFile(from: string, file: string, dataDir: string): Promise
   await chmod(draft, 0o600);
   try {
     requireWhole(draft, from);
-    const accounts = await using(await openStorage(`sqlite:${draft}`), countAccounts);
+    const accounts = await withStorage(`sqlite:${draft}`, countAccounts);
     await rename(draft, file);
     return { restored: file, accounts };
   } finally {
@@ -96,12 +96,4 @@ function countAccounts({ orm }: Storage): Promise<number> {
 
 async function removeDatabase(file: string): Promise<void> {
   await Promise.all(["", "-wal", "-shm", ".lock"].map((ending) => rm(file + ending, { force: true })));
-}
-
-async function using<T>(storage: Storage, run: (storage: Storage) => Promise<T>): Promise<T> {
-  try {
-    return await run(storage);
-  } finally {
-    await storage.close();
-  }
 }

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { copyStorage } from "#src/storage/orm/copy.ts";
-import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { reconcileDocument } from "../admin/output/metering-documents.ts";
 import type { Document } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
+import { withStorage } from "../shared/with-storage.ts";
 
 /** Copies a SQLite storage to PostgreSQL. Throws when the books of either do not add up, or differ. */
 export async function migrateStorage(from: string, to: string, io: Pick<Io, "progress">): Promise<Document> {
@@ -17,9 +17,9 @@ export async function migrateStorage(from: string, to: string, io: Pick<Io, "pro
   if (!existsSync(file)) {
     throw new Error(`there is no file ${file}`);
   }
-  return using(await openStorage(from), async (source) => {
+  return withStorage(from, async (source) => {
     const before = await proved(source, "source", io);
-    return using(await openStorage(to), async (target) => {
+    return withStorage(to, async (target) => {
       const tables = await whileTelling("copying", "rows", io, (report) => copyStorage(source, target, report));
       const after = await proved(target, "target", io);
       if (JSON.stringify(before) !== JSON.stringify(after)) {
@@ -39,12 +39,4 @@ async function proved(storage: Storage, name: string, io: Pick<Io, "progress">) 
     throw new Error(`the ${name}'s books do not add up: ${JSON.stringify(books.findings[0])}`);
   }
   return books;
-}
-
-async function using<T>(storage: Storage, run: (storage: Storage) => Promise<T>): Promise<T> {
-  try {
-    return await run(storage);
-  } finally {
-    await storage.close();
-  }
 }

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from "commander";
 import { findReasonText } from "#lib/errors/reason-texts.ts";
 import { maxPicoUsd, parseRate, parseUsd } from "#lib/money/money.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import { maxBasePort } from "#src/config/ports/move-ports.ts";
 
 // Parsers of command line arguments. Commander prints their messages after the option's name.
 
-const dayMs = 86_400_000;
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
 /** An amount of USD above zero, in pico-USD. */

@@ -4,20 +4,21 @@ import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isBinary, packagedFile } from "#lib/files/assets.ts";
 import type { Environment } from "#src/config/environment.ts";
+import { quoted } from "#src/fleet/engines/shared/inspection/command-line.ts";
 
 /** The command that runs this program from another shell, in any working directory. */
 export function invocation(environment: Environment): string {
   if (isBinary) {
-    return quote(process.execPath);
+    return quoted(process.execPath);
   }
   const launcher = fileURLToPath(packagedFile("bin/tollgate.js"));
-  return isOnPath(launcher, environment) ? "tollgate" : `node ${quote(launcher)}`;
+  return isOnPath(launcher, environment) ? "tollgate" : `node ${quoted(launcher)}`;
 }
 
 /** As invocation, for a command about the core of a data directory, which a container knows itself. */
 export function invocationFor(dataDir: string, environment: Environment, container?: Container): string {
   return container === undefined
-    ? `TOLLGATE_DATA_DIR=${quote(resolve(dataDir))} ${invocation(environment)}`
+    ? `TOLLGATE_DATA_DIR=${quoted(resolve(dataDir))} ${invocation(environment)}`
     : `${container.engine} exec ${container.name} ${invocation(environment)}`;
 }
 
@@ -47,9 +48,4 @@ function isSame(path: string, launcher: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Quotes a word for a shell's command line. */
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

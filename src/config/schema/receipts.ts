@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "#lib/net/address.ts";
+import { isSecureHost } from "./values.ts";
 
 /** Streams, journals of dead cores and late corrections of a day have come by then. */
 const leastDays = 7;
@@ -16,7 +16,7 @@ const archiveS3 = z
       .describe("The bucket, and what the names of archives begin with: s3://BUCKET/PREFIX."),
     endpoint: z
       .string()
-      .refine(isEndpoint, "must be an https address, or http on this machine, such as https://s3.example.com")
+      .refine(isSecureHost, "must be an https address, or http on this machine, such as https://s3.example.com")
       .optional()
       .describe("Where an S3-compatible service is. Default: Amazon's, of the region."),
     region: z.string().min(1).default("us-east-1").describe("The bucket's region."),
@@ -61,9 +61,3 @@ export const receipts = z
   )
   .prefault({})
   .describe("How long receipts are kept.");
-
-function isEndpoint(text: string): boolean {
-  const url = URL.parse(text);
-  const isNear = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
-  return (url?.protocol === "https:" || isNear) && url?.pathname === "/" && url.search === "" && url.username === "";
-}

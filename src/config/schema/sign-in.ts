@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "#lib/net/address.ts";
-import { plainName } from "./values.ts";
+import { isSecureWeb, plainName } from "./values.ts";
 
 /** An identity provider. */
 const id = z
@@ -12,7 +11,7 @@ const idText = "Its name in addresses: people come back to /sign-in/ID/callback.
 const provider = z.strictObject({
   issuer: z
     .string()
-    .refine(isIssuer, "must be an https address, or http on this machine, such as https://login.example.com")
+    .refine(isSecureWeb, "must be an https address, or http on this machine, such as https://login.example.com")
     .describe("Where the provider is found (OpenID Connect Discovery)."),
   client_id: z.string().min(1).max(255).describe("The client id that Tollgate is registered under there."),
   client_secret_file: z.string().min(1).optional().describe("A file that holds the client secret."),
@@ -106,9 +105,3 @@ export const signUp = z
   .describe(
     "What happens to a person who signs in without an account: closed turns away, invited waits for an invitation, open makes an account with the free tier's money.",
   );
-
-function isIssuer(text: string): boolean {
-  const url = URL.parse(text);
-  const isNear = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
-  return url?.protocol === "https:" || isNear;
-}

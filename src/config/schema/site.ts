@@ -1,13 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "#lib/net/address.ts";
-import { plainName } from "./values.ts";
-
-/** Whether a text is an address for browsers: https, or http on this machine. */
-function isWeb(text: string): boolean {
-  const url = URL.parse(text);
-  const isNear = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
-  return url?.protocol === "https:" || isNear;
-}
+import { isSecureWeb, plainName } from "./values.ts";
 
 /** Whether an address names a host and nothing in it. */
 function isWholeHost(text: string): boolean {
@@ -15,7 +7,7 @@ function isWholeHost(text: string): boolean {
   return url === null || (url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "");
 }
 
-const web = z.string().max(2000).refine(isWeb, "must be an https address, or http on this machine");
+const web = z.string().max(2000).refine(isSecureWeb, "must be an https address, or http on this machine");
 
 /** What customers see of whoever runs the service. */
 export const site = z
@@ -37,7 +29,7 @@ export const site = z
       .string()
       .max(2000)
       .refine(
-        (text) => isWeb(text) || /^[^\s@<>:]{1,64}@[^\s@<>:]+$/.test(text),
+        (text) => isSecureWeb(text) || /^[^\s@<>:]{1,64}@[^\s@<>:]+$/.test(text),
         "must be an https or an e-mail address",
       )
       .optional()

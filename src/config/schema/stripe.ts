@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "#lib/net/address.ts";
+import { isSecureHost } from "./values.ts";
 
 /** Stripe as the payment provider. */
 export const stripe = z
@@ -14,7 +14,7 @@ export const stripe = z
       .describe("An environment variable that holds it. Default: TOLLGATE_STRIPE_WEBHOOK_SECRET."),
     api_url: z
       .string()
-      .refine(isApi, "must be an https address, or http on this machine, such as https://api.stripe.com")
+      .refine(isSecureHost, "must be an https address, or http on this machine, such as https://api.stripe.com")
       .default("https://api.stripe.com")
       .describe("Where Stripe is; `tollgate sim stripe` stands in for it."),
     automatic_tax: z.boolean().default(false).describe("Whether Stripe adds taxes; turns auto top-up off."),
@@ -28,9 +28,3 @@ export const stripe = z
     (value) => value.webhook_secret_file === undefined || value.webhook_secret_env === undefined,
     "needs at most one of webhook_secret_file and webhook_secret_env",
   );
-
-function isApi(text: string): boolean {
-  const url = URL.parse(text);
-  const isNear = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
-  return (url?.protocol === "https:" || isNear) && url?.pathname === "/" && url.search === "" && url.username === "";
-}

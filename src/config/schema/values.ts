@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { maxPicoUsd, maxRate, parseRate, parseUsd } from "#lib/money/money.ts";
-import { parseAddress } from "#lib/net/address.ts";
+import { bareHost, isLoopback, parseAddress } from "#lib/net/address.ts";
 import { parseNetwork } from "#lib/net/networks.ts";
 import { isPrintable, isSeen } from "#lib/text/printable.ts";
 
@@ -48,6 +48,18 @@ export const rpm = z.int().positive().max(10_000_000);
 
 /** The ways of choosing a server. */
 export const routing = z.enum(["prefix", "least-load", "round-robin"]);
+
+/** Whether a text is an address whose traffic nobody reads on its way: https, or http on this machine. */
+export function isSecureWeb(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(bareHost(url.hostname)));
+}
+
+/** Whether it is such an address of a host and of nothing in it. */
+export function isSecureHost(text: string): boolean {
+  const url = URL.parse(text);
+  return isSecureWeb(text) && url?.pathname === "/" && url.search === "" && url.username === "";
+}
 
 /** Refuses entries of a list that have the same name. */
 export function refuseRepeats<K extends string>(

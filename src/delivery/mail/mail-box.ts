@@ -3,13 +3,13 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Seal } from "#lib/ids/sealed.ts";
 import { toCustomerNetwork } from "#lib/net/network.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { hourMs } from "#lib/time/days.ts";
 import { WorkLease } from "#src/storage/entities/event.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { type MailKind, type MailValues, mailKinds } from "./kinds.ts";
 
-const hourMs = 3_600_000;
 const longestAddress = 254;
 /** The row that is locked so that no two count at once. */
 const countName = "mail bounds";

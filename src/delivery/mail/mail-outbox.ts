@@ -2,9 +2,9 @@ import { LockMode } from "@mikro-orm/sql";
 import type { Clock } from "#lib/time/clock.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
 import { dropRows } from "#src/storage/orm/drop-rows.ts";
-import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { type Backlog, readBacklog } from "../backlog.ts";
 import { nextAttempt } from "../webhooks/back-off.ts";
 import { type MailAttempt, mailMs } from "./smtp.ts";
 
@@ -62,15 +62,14 @@ export class MailOutbox {
     });
   }
 
-  /** The number of waiting mails, at most `mostCounted`, and the age of the oldest in milliseconds. */
-  async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
-    const [found] = await this.#storage.orm.em.fork().execute<{ waiting: string; oldest: Date | string | null }[]>(
+  /** Mails that wait, at most `mostCounted`. */
+  backlog(): Promise<Backlog> {
+    return readBacklog(
+      this.#storage,
+      this.#clock,
       `select count(*) as waiting, min(at) as oldest
        from (select at from mail where status = 'pending' order by next_at limit ${mostCounted}) pending`,
     );
-    const oldest = found?.oldest ?? undefined;
-    const oldestMs = oldest === undefined ? 0 : this.#clock.now() - readTime(oldest).getTime();
-    return { waiting: Number(found?.waiting ?? 0), oldestMs: Math.max(0, oldestMs) };
   }
 
   /** Drops mails that have long been over. */

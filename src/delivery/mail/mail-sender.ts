@@ -3,7 +3,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Mail } from "#src/storage/entities/mail.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease } from "#src/storage/work-lease.ts";
 import { isMailKind, type MailKind } from "./kinds.ts";
 import type { MailOutbox } from "./mail-outbox.ts";
 import type { MailAttempt, SendMail } from "./smtp.ts";
@@ -48,17 +48,13 @@ export class MailSender {
   /** Starts sending. Returns the function that ends it. Another core may send a mail that is on its way again. */
   start(): () => Promise<void> {
     const { clock, logger, lease, outbox } = this.#parts;
-    const stops = [
+    return endingWork(lease, [
+      () => {
+        this.#stopped = true;
+      },
       repeat(clock, pollMs, logger, "send mails", () => this.turn()),
       repeat(clock, purgeMs, logger, "drop old mails", () => outbox.purge()),
-    ];
-    return async () => {
-      this.#stopped = true;
-      for (const stop of stops) {
-        stop();
-      }
-      await lease.release();
-    };
+    ]);
   }
 
   /** Sends the mails that are due. */

@@ -1,4 +1,4 @@
-import { isLoopback } from "#lib/net/address.ts";
+import { bareHost, isLoopback } from "#lib/net/address.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Letter } from "./templates.ts";
 
@@ -75,7 +75,7 @@ const loadMailer = () => import("nodemailer");
 
 function toOptions(url: string) {
   const { hostname, username } = new URL(url);
-  const isNear = isLoopback(hostname.replace(/^\[|\]$/g, ""));
+  const isNear = isLoopback(bareHost(hostname));
   return {
     url,
     requireTLS: username !== "" && !isNear && url.startsWith("smtp:"),

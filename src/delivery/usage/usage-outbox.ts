@@ -1,10 +1,11 @@
 import type { Clock } from "#lib/time/clock.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { UsageEvent } from "#src/storage/entities/metering/usage-event.ts";
-import { readEntity, readTime } from "#src/storage/reads/read-entity.ts";
+import { readEntity } from "#src/storage/reads/read-entity.ts";
 import type { Row } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { type Backlog, readBacklog } from "../backlog.ts";
 
 /** The most events that are counted. */
 const mostCounted = 100_000;
@@ -38,15 +39,14 @@ export class UsageOutbox {
     await inTransaction(this.#storage, (em) => em.nativeDelete(UsageEvent, { $or: ids }));
   }
 
-  /** The number of waiting events, at most 100,000, and the age of the oldest in milliseconds. */
-  async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
-    const [found] = await this.#storage.orm.em.fork().execute<Row[]>(
+  /** Events that wait, at most `mostCounted`. */
+  backlog(): Promise<Backlog> {
+    return readBacklog(
+      this.#storage,
+      this.#clock,
       `select (select count(*) from (select 1 from usage_event limit ${mostCounted}) counted) as waiting,
            (select min(at) from usage_event) as oldest`,
     );
-    const oldest = found?.oldest ?? undefined;
-    const ageMs = oldest === undefined ? 0 : this.#clock.now() - readTime(oldest).getTime();
-    return { waiting: Number(found?.waiting ?? 0), oldestMs: Math.max(0, ageMs) };
   }
 
   /** Drops the oldest events from before a time, some at a time. Returns how many. */

@@ -1,14 +1,14 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Send } from "../webhooks/send.ts";
 import { batchType, toCloudEvent } from "./cloud-event.ts";
 import type { UsageOutbox } from "./usage-outbox.ts";
 
 const pollMs = 1000;
 const purgeMs = 3_600_000;
-const dayMs = 86_400_000;
 /** Receipts in one request: about 70 KB. */
 const batchSize = 100;
 /** Pauses after failed attempts, in milliseconds. The last one is used for all further attempts. */
@@ -59,17 +59,13 @@ export class UsageSender {
   /** Starts sending. Returns the function that ends it. Another core may send a batch that is under way again. */
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
-    const stops = [
+    return endingWork(lease, [
+      () => {
+        this.#stopped = true;
+      },
       repeat(clock, pollMs, logger, "send usage events", () => this.turn()),
       repeat(clock, purgeMs, logger, "drop old usage events", () => this.purge()),
-    ];
-    return async () => {
-      this.#stopped = true;
-      for (const stop of stops) {
-        stop();
-      }
-      await lease.release();
-    };
+    ]);
   }
 
   /** Sends all waiting events, unless it pauses after a failure. */

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isLoopback } from "#lib/net/address.ts";
+import { bareHost, isLoopback } from "#lib/net/address.ts";
 import { inNetworks } from "#lib/net/networks.ts";
 
 const longestUrl = 2048;
@@ -38,7 +38,7 @@ export function parseDestination(text: string, allow: readonly string[]): Destin
     return `url must be a URL of ${longestUrl} characters at most, such as https://example.com/events.`;
   }
   const url = new URL(text);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(url.hostname);
   const isLocal = isLoopback(host);
   if (url.username !== "" || url.password !== "") {
     return "url must hold no user name and no password.";

@@ -3,7 +3,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Delivery, Webhook } from "#src/storage/entities/event.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease } from "#src/storage/work-lease.ts";
 import { nextTurn } from "./batches.ts";
 import type { Outbox } from "./outbox.ts";
 import { Places } from "./places.ts";
@@ -42,7 +42,7 @@ export class Dispatcher {
    * sent.
    */
   readonly #endedSince = new Set<Set<string>>();
-  #stop = () => {};
+  #stops: readonly (() => void)[] = [];
   #stopped = false;
   /**
    * Whether a search for deliveries to start in freed places runs, and whether more deliveries ended since it began.
@@ -62,15 +62,10 @@ export class Dispatcher {
   /** Starts the work. */
   start(): void {
     const { clock, logger } = this.#parts;
-    const stops = [
+    this.#stops = [
       repeat(clock, pollMs, logger, "deliver events", () => this.turn()),
       repeat(clock, purgeMs, logger, "drop old events", () => this.purge()),
     ];
-    this.#stop = () => {
-      for (const stop of stops) {
-        stop();
-      }
-    };
   }
 
   /** Makes deliveries of new events and starts the due ones. */
@@ -100,8 +95,7 @@ export class Dispatcher {
   /** Ends the work without waiting for requests under way: the core that takes over sends them again. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#stop();
-    await this.#parts.lease.release();
+    await endingWork(this.#parts.lease, this.#stops)();
   }
 
   async #startDue(): Promise<void> {

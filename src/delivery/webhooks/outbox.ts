@@ -2,9 +2,9 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import { dropRows } from "#src/storage/orm/drop-rows.ts";
-import { readTime } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { type Backlog, readBacklog } from "../backlog.ts";
 import { Batches, nextTurn } from "./batches.ts";
 import { type Ended, giveUpOld, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";
@@ -101,23 +101,18 @@ export class Outbox {
   }
 
   /**
-   * The number of waiting deliveries, at most `mostCounted`, and the age of the oldest event among them, in
-   * milliseconds. The first delivery of each lane is in the index of due ones. Those of paused endpoints wait on purpose.
+   * Deliveries that wait, at most `mostCounted`, and the oldest event among them. The first delivery of each lane is in the index of due ones. Those of paused endpoints wait on purpose.
    */
-  async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
-    const [found] = await this.#storage.orm.em.fork().execute<{ waiting: string; oldest: Date | string | null }[]>(
+  backlog(): Promise<Backlog> {
+    return readBacklog(
+      this.#storage,
+      this.#clock,
       `select count(*) as waiting, (
          select min(at) from (
            select at from delivery where status = 'pending' and next_at is not null and ${isTold}
            order by next_at limit ${mostCounted}) due) as oldest
        from (select 1 from delivery where status = 'pending' and ${isTold} limit ${mostCounted}) pending`,
     );
-    const oldest = found?.oldest ?? undefined;
-    const at = oldest === undefined ? undefined : readTime(oldest).getTime();
-    return {
-      waiting: Number(found?.waiting ?? 0),
-      oldestMs: at === undefined ? 0 : Math.max(0, this.#clock.now() - at),
-    };
   }
 
   /**

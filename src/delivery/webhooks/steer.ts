@@ -2,6 +2,7 @@ import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
+import { invalid } from "#lib/ids/validate-id.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import type { EventType } from "#src/storage/outbox/types.ts";
 
@@ -63,10 +64,10 @@ export async function redeliver(em: SqlEntityManager, webhookId: string, id: str
   await lockWebhook(em, webhookId);
   const delivery = await em.findOne(Delivery, { id, webhookId });
   if (delivery === null) {
-    throw invalid("The endpoint has no such delivery.");
+    throw invalid("delivery_id", "The endpoint has no such delivery.");
   }
   if (delivery.status === "pending" && delivery.nextAt === null) {
-    throw invalid("It waits for an earlier event of its account: send that one again.");
+    throw invalid("delivery_id", "It waits for an earlier event of its account: send that one again.");
   }
   delivery.status = "pending";
   delivery.attempts = 0;
@@ -88,8 +89,4 @@ async function lockWebhook(em: SqlEntityManager, id: string): Promise<Webhook> {
 /** The error for an unknown id. */
 export function noWebhook(): Error {
   return failure(Reason.WEBHOOK_NOT_FOUND, "There is no such webhook.", { parameter: "webhook_id" });
-}
-
-function invalid(message: string): Error {
-  return failure(Reason.INVALID_ARGUMENT, message, { parameter: "delivery_id" });
 }

@@ -1,6 +1,7 @@
+import { toDigest } from "#lib/ids/checked-secret.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Operator } from "#src/storage/entities/operators/operator.ts";
-import { isOperatorToken, toDigest } from "./operator-token.ts";
+import { isOperatorToken } from "./operator-token.ts";
 
 /** How old an answer may be: a second less than the time within which a revoked token stops working everywhere. */
 const freshMs = 9_000;

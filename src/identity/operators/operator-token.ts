@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
 import type { Random } from "#lib/ids/random.ts";
 
@@ -14,11 +13,4 @@ export function newOperatorToken(random: Random): string {
 /** Whether a text can be a token of a stored operator at all. */
 export function isOperatorToken(text: string): boolean {
   return shape.test(text) && isChecked(text);
-}
-
-/**
- * The digest that is stored in place of a token, 32 bytes. A plain digest is enough: nobody guesses 256 random bits.
- */
-export function toDigest(token: string): Buffer {
-  return hash("sha256", token, "buffer");
 }

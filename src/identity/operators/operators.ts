@@ -1,13 +1,14 @@
 import { LockMode } from "@mikro-orm/core";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { toDigest } from "#lib/ids/checked-secret.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Operator } from "#src/storage/entities/operators/operator.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import { newOperatorToken, toDigest } from "./operator-token.ts";
+import { newOperatorToken } from "./operator-token.ts";
 
 /** The most live operators: every core keeps them in memory. */
 const mostLive = 1000;

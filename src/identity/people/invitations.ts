@@ -1,9 +1,8 @@
-import { hash } from "node:crypto";
 import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
+import { isChecked, newCheckedSecret, toDigest } from "#lib/ids/checked-secret.ts";
 import type { Random } from "#lib/ids/random.ts";
 import { invalid } from "#lib/ids/validate-id.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -196,9 +195,4 @@ function hasPlace(): never {
 function refuse(): never {
   const message = "The invitation was used or revoked, is older than 7 days, or is none.";
   throw failure(Reason.INVITATION_NOT_FOUND, message);
-}
-
-/** The token has 256 random bits: a plain digest hides it. */
-function toDigest(token: string): Buffer {
-  return hash("sha256", token, "buffer");
 }

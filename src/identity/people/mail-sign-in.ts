@@ -1,11 +1,11 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
+import { isChecked, newCheckedSecret, toDigest } from "#lib/ids/checked-secret.ts";
+import type { PendingSeal } from "#lib/ids/pending.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Arrival, Entrance } from "./arrival.ts";
-import type { PendingSeal } from "./pending.ts";
 import type { SignUp } from "./sign-up.ts";
 import type { UsedProofs } from "./used-proofs.ts";
 
@@ -55,7 +55,7 @@ export class MailSignIn {
     const token = newCheckedSecret(prefix, random);
     this.#underWay += 1;
     void this.#mail(address, token, client);
-    return { pending: pending.close({ address, digest: toDigest(token) }) };
+    return { pending: pending.close({ address, digest: toDigest(token).toString("hex") }) };
   }
 
   /** Throws UNAUTHENTICATED, and PERMISSION_DENIED for somebody without an account where nobody signs up. */
@@ -98,11 +98,7 @@ function toArrival(email: string, call: { readonly address: string; readonly met
   };
 }
 
-/** The token has 256 random bits: a plain digest hides it. */
-function toDigest(token: string): string {
-  return hash("sha256", token);
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+function isSame(digest: string, other: Buffer): boolean {
+  const bytes = Buffer.from(digest, "hex");
+  return bytes.length === other.length && timingSafeEqual(bytes, other);
 }

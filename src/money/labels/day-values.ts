@@ -1,4 +1,5 @@
-const dayMs = 86_400_000;
+import { dayMs } from "#lib/time/days.ts";
+
 /** The most values that a core remembers, of all accounts: about 100 MiB of the longest. Further ones are not kept. */
 const mostRemembered = 250_000;
 

@@ -1,12 +1,11 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs, hourMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { otherValue } from "../model/charges/labels.ts";
 import type { UsedValue } from "./day-values.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** Values that one core keeps become known to the others within this time. */
 const learnMs = 30_000;
 const cleanMs = 600_000;

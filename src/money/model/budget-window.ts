@@ -1,6 +1,5 @@
 import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
-
-const dayMs = 86_400_000;
+import { dayMs } from "#lib/time/days.ts";
 
 /** A window of a budget, in UTC. */
 export interface BudgetWindow {

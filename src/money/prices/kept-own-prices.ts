@@ -1,3 +1,4 @@
+import { BoundedMap } from "#lib/overload/bounded-map.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { OwnTerms } from "../model/prices/own-prices.ts";
 
@@ -20,15 +21,7 @@ export function keepOwnPrices(
   clock: Clock,
   read: (accountId: string) => Promise<OwnTerms | undefined>,
 ): (accountId: string) => Promise<OwnTerms | undefined> {
-  const kept = new Map<string, Kept>();
-  const keep = (accountId: string, terms: OwnTerms | undefined) => {
-    kept.delete(accountId);
-    kept.set(accountId, { at: clock.monotonic(), terms });
-    const [oldest] = kept.keys();
-    if (kept.size > mostAccounts && oldest !== undefined) {
-      kept.delete(oldest);
-    }
-  };
+  const kept = new BoundedMap<string, Kept>(mostAccounts);
   return async (accountId) => {
     const known = kept.get(accountId);
     if (known !== undefined && clock.monotonic() - known.at < freshMs) {
@@ -36,7 +29,7 @@ export function keepOwnPrices(
     }
     const keepUnlessLate = (terms: OwnTerms | undefined) => {
       if (kept.get(accountId) === known) {
-        keep(accountId, terms);
+        kept.set(accountId, { at: clock.monotonic(), terms });
       }
     };
     const reading = read(accountId).then(keepUnlessLate, () => keepUnlessLate(known?.terms));

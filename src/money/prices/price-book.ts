@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { BoundedMap } from "#lib/overload/bounded-map.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { LockedPrices } from "../model/prices/own-prices.ts";
 import { findThere, isSameVersion, readRates, type VersionMark } from "../model/prices/version-marks.ts";
@@ -23,9 +24,7 @@ const mostKnown = 10_000;
  */
 export class PriceBook {
   readonly #storage: Storage;
-  readonly #most: number;
-  /** Least recently used first. */
-  readonly #known = new Map<string, Rates>();
+  readonly #known: BoundedMap<string, Rates>;
   /** The newest version when any of these rates was read. Undefined: none was read. */
   #newest: VersionMark | undefined;
   #era = 0;
@@ -36,7 +35,7 @@ export class PriceBook {
 
   constructor(storage: Storage, most = mostKnown) {
     this.#storage = storage;
-    this.#most = most;
+    this.#known = new BoundedMap(most);
   }
 
   /** The number of rates in memory. */
@@ -69,14 +68,7 @@ export class PriceBook {
   async load(prices: LockedPrices, model: string): Promise<Rates> {
     const key = `${prices.priceVersion} ${prices.ownPrices} ${model}`;
     const rates = this.#known.get(key) ?? (await this.#read(prices, model));
-    this.#known.delete(key);
     this.#known.set(key, rates);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#most) {
-        break;
-      }
-      this.#known.delete(oldest);
-    }
     return rates;
   }
 

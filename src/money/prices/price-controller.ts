@@ -1,11 +1,10 @@
+import { comfortable } from "#lib/money/comfortable.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { PicoUsd } from "../model/interface.ts";
 import type { Rates } from "../model/rates.ts";
 import type { PriceList } from "./price-list.ts";
 
-/** The utilisation at which a model has its base price. */
-const comfortable = 0.7;
 /** A smaller move, as a part of the price, is not worth a version. */
 const smallestMove = 0.01;
 /** By so much of the interval a move may come early: clocks and timers differ a little. */

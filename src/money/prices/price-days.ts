@@ -1,7 +1,7 @@
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { Price, PriceVersion } from "#src/storage/entities/metering/price.ts";
 import type { Storage } from "#src/storage/storage.ts";
 
-const dayMs = 86_400_000;
 const days = 30;
 
 /** A model's price at the end of a day, or now, in pico-USD a token. */
@@ -35,7 +35,7 @@ export async function readPriceDays(
         { publishedAt },
         { orderBy: { publishedAt: "desc", id: "desc" }, limit: 1 },
       );
-      return { date: new Date(day * dayMs).toISOString().slice(0, 10), version: version?.id };
+      return { date: dayName(day), version: version?.id };
     }),
   );
   return Promise.all(models.map(async (model) => ({ model, days: await readDays(storage, model, last) })));

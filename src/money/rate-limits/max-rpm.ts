@@ -1,8 +1,7 @@
 import { parseUsd } from "#lib/money/money.ts";
+import { dayMs } from "#lib/time/days.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { FundingState } from "../model/ledger.ts";
-
-const dayMs = 86_400_000;
 
 /** The part of the configuration that limits are derived from, with money in pico-USD. */
 export interface RatePolicy {

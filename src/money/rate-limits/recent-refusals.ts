@@ -1,4 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
+import { BoundedMap } from "#lib/overload/bounded-map.ts";
 import type { Clock } from "#lib/time/clock.ts";
 
 /** A refusal that holds for other requests of the same key, too. */
@@ -27,9 +28,9 @@ const mostNoted = 10_000;
 /** Remembers for a moment which keys were refused, so that their next requests are refused without being read. */
 export class RecentRefusals {
   readonly #clock: Pick<Clock, "monotonic">;
-  readonly #windows = new Map<string, Noted>();
+  readonly #windows = new BoundedMap<string, Noted>(mostNoted);
   /** By account, each by key: a place of an account may become free for any of its keys. */
-  readonly #places = new Map<string, Map<string, Noted>>();
+  readonly #places = new BoundedMap<string, Map<string, Noted>>(mostNoted);
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -37,13 +38,11 @@ export class RecentRefusals {
 
   /** A key's requests of the minute are spent. */
   noteWindow(key: string, refusal: Refusal): void {
-    makeRoom(this.#windows);
     this.#windows.set(key, this.#note(refusal, mostMs.window));
   }
 
   /** As many requests of a key, or of its account, run as may. */
   notePlaces(account: string, key: string, refusal: Refusal): void {
-    makeRoom(this.#places);
     const keys = this.#places.get(account) ?? new Map<string, Noted>();
     this.#places.set(account, keys.set(key, this.#note(refusal, mostMs.places)));
   }
@@ -83,12 +82,5 @@ export class RecentRefusals {
   #note(refusal: Refusal, most: number): Noted {
     const at = this.#clock.monotonic();
     return { ...refusal, at, until: at + Math.min(refusal.waitMs, most) };
-  }
-}
-
-function makeRoom(noted: Map<string, unknown>): void {
-  const [oldest] = noted.keys();
-  if (noted.size >= mostNoted && oldest !== undefined) {
-    noted.delete(oldest);
   }
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { dayName } from "#lib/time/days.ts";
 import { Turns } from "#lib/time/turns.ts";
 import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { unavailable } from "../model/unavailable.ts";
-import { dayMs } from "../store/kept-from.ts";
 import type { ArchivePlace } from "./place.ts";
 
 /**
@@ -69,25 +69,23 @@ export class ArchiveDigests {
   }
 }
 
-const nameOf = ({ day }: ReceiptArchive) => new Date(day * dayMs).toISOString().slice(0, 10);
-
 export function changed(archive: ReceiptArchive): Error {
   return failure(
     Reason.ARCHIVE_CHANGED,
-    `The archive of ${nameOf(archive)} is not the one that was written: restore ${archive.file} from a copy.`,
+    `The archive of ${dayName(archive.day)} is not the one that was written: restore ${archive.file} from a copy.`,
     { parameter: "request_id" },
   );
 }
 
 export function unreadable(archive: ReceiptArchive, error: unknown): never {
-  throw unavailable(`The archive of ${nameOf(archive)} cannot be read at the moment.`, error);
+  throw unavailable(`The archive of ${dayName(archive.day)} cannot be read at the moment.`, error);
 }
 
 function gone(archive: ReceiptArchive): Error {
   const at = archive.at.toISOString().slice(0, 10);
   return failure(
     Reason.RECEIPT_ARCHIVED,
-    `The receipts of ${nameOf(archive)} left the books on ${at}, and their archive is not in its place.`,
+    `The receipts of ${dayName(archive.day)} left the books on ${at}, and their archive is not in its place.`,
     { parameter: "request_id" },
   );
 }

@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { readRequestTime } from "#lib/ids/request-id.ts";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import {
@@ -11,7 +12,6 @@ import {
   isAfter,
   placeOf,
 } from "../books/receipts/archived-receipts.ts";
-import { dayMs } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
 import { type ArchiveReader, type OpenArchive, toReceipt } from "./read-archive.ts";
 
@@ -84,7 +84,7 @@ export class ReadReceipts implements ArchivedReceipts {
     for (const archive of await this.#storage.orm.em.fork().findAll(ReceiptArchive, { orderBy: { day: "asc" } })) {
       const found = await this.#reader.compare(archive).then(() => undefined, describe);
       if (found !== undefined) {
-        faulty.push({ day: new Date(archive.day * dayMs).toISOString().slice(0, 10), found });
+        faulty.push({ day: dayName(archive.day), found });
       }
     }
     return faulty;

@@ -1,8 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { PageStart } from "#lib/rpc/pages.ts";
+import { dayName } from "#lib/time/days.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs } from "../store/kept-from.ts";
 
 /** A page of archives, newest first, of the days before `after`. */
 export function listArchives(storage: Storage, { after, limit }: PageStart): Promise<ReceiptArchive[]> {
@@ -13,7 +13,7 @@ export function listArchives(storage: Storage, { after, limit }: PageStart): Pro
 /** An archive as a message of the contract. */
 export function toArchiveMessage({ day, receipts, costHigh, costLow, file, bytes, sha256, at }: ReceiptArchive) {
   return {
-    day: new Date(day * dayMs).toISOString().slice(0, 10),
+    day: dayName(day),
     receipts: BigInt(receipts),
     costPicoUsd: String(BigInt(costHigh) * 1_000_000n + BigInt(costLow)),
     file,

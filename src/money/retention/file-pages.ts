@@ -1,3 +1,4 @@
+import { BoundedMap } from "#lib/overload/bounded-map.ts";
 import type { OpenFile } from "./place.ts";
 
 /** What is read at once: a bucket takes some milliseconds for each question, however little it is asked for. */
@@ -12,8 +13,8 @@ const mostPages = 8;
 export class FilePages implements OpenFile {
   readonly #file: OpenFile;
   readonly #bytes: number;
-  /** Least recently read first. */
-  readonly #pages = new Map<number, Buffer>();
+  /** The least recently read are forgotten first. */
+  readonly #pages = new BoundedMap<number, Buffer>(mostPages);
 
   constructor(file: OpenFile, bytes: number) {
     this.#file = file;
@@ -40,12 +41,7 @@ export class FilePages implements OpenFile {
   async #page(number: number): Promise<Buffer> {
     const start = number * pageBytes;
     const page = this.#pages.get(number) ?? (await this.#file.read(start, Math.min(pageBytes, this.#bytes - start)));
-    this.#pages.delete(number);
     this.#pages.set(number, page);
-    const [oldest] = this.#pages.keys();
-    if (this.#pages.size > mostPages && oldest !== undefined) {
-      this.#pages.delete(oldest);
-    }
     return page;
   }
 }

@@ -1,5 +1,6 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Logger } from "#lib/logger.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
@@ -12,7 +13,7 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
 import type { Sealer } from "../books/seals/sealer.ts";
 import type { ReceiptStore } from "../model/store/receipt.ts";
-import { dayMs, readKeptFrom } from "../store/kept-from.ts";
+import { readKeptFrom } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
 import type { ArchivePlace } from "./place.ts";
 import { ArchiveReader } from "./read-archive.ts";

@@ -3,9 +3,10 @@ import { gzip } from "node:zlib";
 import { toJsonString } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { listReceipts } from "../books/receipts/receipt-list.ts";
-import { dayMs, readKeptFrom } from "../store/kept-from.ts";
+import { readKeptFrom } from "../store/kept-from.ts";
 import { ArchiveIndex } from "./archive-index.ts";
 import type { ArchivePlace, WrittenFile } from "./place.ts";
 
@@ -43,7 +44,7 @@ export async function writeArchive(
   day: number,
   pace: () => Promise<void>,
 ): Promise<WrittenArchive> {
-  const name = `receipts-${new Date(day * dayMs).toISOString().slice(0, 10)}.jsonl.gz`;
+  const name = `receipts-${dayName(day)}.jsonl.gz`;
   const file = await place.create(name);
   const sums = { receipts: 0, costHigh: 0, costLow: 0 };
   const index = new ArchiveIndex();

@@ -1,7 +1,5 @@
+import { dayMs } from "#lib/time/days.ts";
 import type { Storage } from "#src/storage/storage.ts";
-
-/** A day in milliseconds. */
-export const dayMs = 86_400_000;
 
 /** SQL for both databases: the first day, since 1970, whose receipts are all in the books. 0: all receipts are. */
 export const keptFromDay = "(select coalesce(max(day) + 1, 0) from receipt_archive)";

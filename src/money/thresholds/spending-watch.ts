@@ -1,11 +1,12 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { hourMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease } from "#src/storage/work-lease.ts";
 import type { CountedWindow, TallyStore, UnseenTally } from "../model/store/tally.ts";
 import { AccountFailures } from "./account-failures.ts";
 import type { BalanceEvents } from "./balance-events.ts";
@@ -14,7 +15,6 @@ import type { BudgetRecounts } from "./budget-recounts.ts";
 import type { ChargedKey, SpentWindow } from "./spent-windows.ts";
 
 const lookMs = 1000;
-const hourMs = 3_600_000;
 /** Tallies that cannot be looked at for this long are skipped: they would keep their hour from being folded. */
 const patienceMs = 24 * hourMs;
 /** The most tallies in one look. */
@@ -49,11 +49,7 @@ export class SpendingWatch {
   /** Starts looking. Returns the function that ends it. */
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
-    const stop = repeat(clock, lookMs, logger, "look at what was spent", () => this.look());
-    return async () => {
-      stop();
-      await lease.release();
-    };
+    return endingWork(lease, [repeat(clock, lookMs, logger, "look at what was spent", () => this.look())]);
   }
 
   /** Looks at everything that was spent since the last time. Throws when some of it stays for the next look. */

@@ -8,6 +8,7 @@ import type { LimitValues } from "#lib/limits/key-limits.ts";
 import { toInt64 } from "#lib/money/int64.ts";
 import { type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
 import { isAgeKey, toAgeKey } from "#src/identity/accounts/keys/key-lists.ts";
@@ -28,7 +29,6 @@ import type { Dependencies } from "./dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
-const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
 

@@ -11,6 +11,7 @@ import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PricedServer } from "#lib/money/server-costs.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { withAge } from "./as-of.ts";
@@ -26,7 +27,6 @@ interface Dependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-const dayMs = 86_400_000;
 const spanNames: Readonly<Record<MarginSpan, SpanName | undefined>> = {
   [MarginSpan.UNSPECIFIED]: undefined,
   [MarginSpan.HOUR]: "hour",

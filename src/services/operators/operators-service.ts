@@ -4,6 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { invalid } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
 import { readOperator, readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
@@ -70,8 +71,4 @@ export function createOperatorsService(deps: Dependencies): ServiceImpl<typeof O
       return { operator: id === "" ? { name, role } : operatorMessage(await operators.get(id)) };
     },
   };
-}
-
-function invalid(parameter: string, message: string): Error {
-  return failure(Reason.INVALID_ARGUMENT, message, { parameter });
 }

@@ -13,7 +13,7 @@ import type { Invitations } from "#src/identity/people/invitations.ts";
 import type { MailInvitation } from "#src/identity/people/mail.ts";
 import type { Members } from "#src/identity/people/members.ts";
 import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-in.ts";
-import type { Passkeys } from "#src/identity/people/passkeys/passkeys.ts";
+import { type Passkeys, unknownPasskey } from "#src/identity/people/passkeys/passkeys.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { readMemberRole, toMemberRole } from "#src/identity/people/roles.ts";
 import type { MemberRole } from "#src/storage/entities/people/member.ts";
@@ -219,10 +219,6 @@ function requirePerson(id: string): string {
     throw failure(Reason.MEMBER_NOT_FOUND, "The person has no place in the account.", { parameter: "person_id" });
   }
   return id;
-}
-
-function unknownPasskey(): never {
-  throw failure(Reason.PASSKEY_NOT_FOUND, "You have no such passkey.", { parameter: "passkey_id" });
 }
 
 function unknownInvitation(): never {

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFile, statfs } from "node:fs/promises";
+import { dayMs } from "#lib/time/days.ts";
 import type { Trouble } from "./trouble.ts";
 
 export interface Machine {
@@ -17,7 +18,6 @@ async function readFree(directory: string): Promise<number> {
 
 /** A disk with a smaller part free is about to be full. */
 const leastFree = 0.05;
-const dayMs = 86_400_000;
 /** Certificates are renewed weeks before they end. */
 const renewalMs = 7 * dayMs;
 

@@ -14,7 +14,7 @@ export async function dropRows<Row extends { readonly id: string }>(
 ): Promise<void> {
   for (let dropped = atOnce; dropped === atOnce; ) {
     dropped = await inTransaction(storage, async (em) => {
-      const rows = await em.find(entity, where, { limit: atOnce, disableIdentityMap: true });
+      const rows = await em.find(entity, where, { fields: ["id"] as never[], limit: atOnce, disableIdentityMap: true });
       await em.nativeDelete(entity, { id: { $in: rows.map(({ id }) => id) } } as unknown as FilterQuery<Row>);
       return rows.length;
     });

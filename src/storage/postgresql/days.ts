@@ -2,9 +2,9 @@
 // a day leaves as a whole.
 
 import type { Pool, PoolClient } from "pg";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { pauseAbout } from "#lib/time/pause-about.ts";
 
-const dayMs = 86_400_000;
 /** How many days have their tables before they begin. */
 const daysAhead = 7;
 const tries = 20;
@@ -90,7 +90,7 @@ const isMade = (known: readonly DayTable[], of: DayTableName, day: number): bool
 
 /** Rows of the day that came before its table are in the default one. The table is complete before anybody sees it. */
 async function makeDay(client: PoolClient, of: DayTableName, day: number, lockMs: number): Promise<void> {
-  const name = `${of}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  const name = `${of}_${dayName(day).replaceAll("-", "")}`;
   const span = [lowestRun(day), lowestRun(day + 1)].map((id) => `'${id}'`);
   await client.query("select pg_advisory_xact_lock(hashtext('tollgate days'))"); // cores make a day one after another
   if ((await client.query("select 1 from pg_class where oid = to_regclass($1)", [name])).rows.length > 0) {

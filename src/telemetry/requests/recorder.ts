@@ -1,5 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { RefusedRequest, RequestStore } from "#src/money/model/store/request.ts";
 import type { EndedCall } from "#src/wire/interceptors/observation/observe.ts";
@@ -30,7 +31,6 @@ const mostWaiting = 2000;
 const mostTries = 2400;
 /** Old ones leave even while nothing is refused. */
 const idleLooks = 2400;
-const dayMs = 86_400_000;
 
 /** Records refused requests: in groups and off their way. Few wait for a store that is away, and nobody waits for them. */
 export class RequestRecorder {

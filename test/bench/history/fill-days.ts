@@ -1,9 +1,9 @@
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "#src/money/store/rollups.ts";
 import { makeDays } from "#src/storage/postgresql/days.ts";
 import type { PostgresqlStorage } from "#src/storage/storage.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { systemRandom } from "#lib/ids/random.ts";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { buildProgram } from "../../../scripts/test-services/program.ts";
@@ -52,7 +52,7 @@ export const statement: Scenario = {
       core.stdout?.resume();
       const file = join(directory, "statement.jsonl");
       const before = { memory: memoryOf(core.pid, "VmRSS"), cpu: cpuOf(core.pid) };
-      const [from, to] = [today() - days, today()].map((day) => new Date(day * dayMs).toISOString().slice(0, 10));
+      const [from, to] = [today() - days, today()].map(dayName);
       const span = ["--from", from as string, "--to", to as string];
       progress("writing");
       const written = await run(program.launcher, ["statement", accountId, ...span, "--out", file], env);

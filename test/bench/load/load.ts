@@ -4,6 +4,7 @@
  */
 import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { machineUsage, usage } from "../measure/cpu.ts";
 import { listenAndReport } from "../measure/processes.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
@@ -182,10 +183,6 @@ async function measure(job: Job): Promise<Measurement> {
 function look({ processes }: Job) {
   const machine = machineUsage();
   return { at: performance.now(), system: usage(processes), machine, others: machine - usage([process.ppid]).cpu };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 if (process.send) {

@@ -5,6 +5,7 @@
  */
 import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Connection, type ResponseListener } from "../load/connection.ts";
 import { encodeRequest, type HttpRequest } from "../load/encode-request.ts";
 import { WordCounter } from "../load/marker.ts";
@@ -292,10 +293,6 @@ async function sendUntil(end: number, arrivals: Arrivals, send: () => void, tall
     }
     await sleep(1);
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const closing = { connection: "close" };

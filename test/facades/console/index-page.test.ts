@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { nameIndex } from "../../../facades/console/pages/index-page.ts";
-import { plainSite } from "../../../facades/http/site/facts.ts";
+import { plainSite } from "../../support/plain-site.ts";
 
 const files = new Map([["index.html", readFileSync(new URL("../../../console/index.html", import.meta.url))]]);
 const render = (facts: Partial<typeof plainSite>) =>

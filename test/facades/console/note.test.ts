@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "@jest/globals";
 import { sendNote } from "../../../facades/console/pages/note.ts";
-import { plainSite } from "../../../facades/http/site/facts.ts";
+import { plainSite } from "../../support/plain-site.ts";
 
 function render(facts: Partial<typeof plainSite>): string {
   let html = "";

@@ -9,8 +9,9 @@ import type { Clock } from "#lib/time/clock.ts";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
 import { clientAddress, type IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
 import type { LabelSource } from "../../../facades/http/request/labels.ts";
-import { plainSite, type SiteFacts } from "../../../facades/http/site/facts.ts";
+import type { SiteFacts } from "../../../facades/http/site/facts.ts";
 import { steadyClock } from "../../support/clocks/steady-clock.ts";
+import { plainSite } from "../../support/plain-site.ts";
 
 /** A front over a core, listening on a free port. */
 export interface FrontServer extends AsyncDisposable {

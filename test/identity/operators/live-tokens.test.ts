@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
+import { toDigest } from "#lib/ids/checked-secret.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { LiveTokens } from "#src/identity/operators/live-tokens.ts";
-import { newOperatorToken, toDigest } from "#src/identity/operators/operator-token.ts";
+import { newOperatorToken } from "#src/identity/operators/operator-token.ts";
 import type { Operator } from "#src/storage/entities/operators/operator.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
 import { type BegunMail, MailSignIn } from "#src/identity/people/mail-sign-in.ts";
-import { PendingSeal } from "#src/identity/people/pending.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 

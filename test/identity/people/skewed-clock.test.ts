@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
 import { Invitations } from "#src/identity/people/invitations.ts";
 import { type BegunMail, MailSignIn } from "#src/identity/people/mail-sign-in.ts";
-import { PendingSeal } from "#src/identity/people/pending.ts";
 import { UsedProofs } from "#src/identity/people/used-proofs.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { Person } from "#src/storage/entities/people/person.ts";

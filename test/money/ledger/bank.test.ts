@@ -5,9 +5,9 @@ import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { expireLots } from "#src/money/books/expiry.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { pause } from "../../support/pause.ts";
 import { expectBooks, proveStatement } from "../books/bill/prove-statement.ts";
 import { databases, dialects } from "../databases.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { dayMs } from "#lib/time/days.ts";
 import { type Journal, noJournal } from "#src/money/journal/journal.ts";
 import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { dialects } from "../databases.ts";

@@ -8,11 +8,11 @@ import { NIL, v7 } from "uuid";
 import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { archiveFolder } from "#src/money/retention/folder.ts";
 import type { Dependencies } from "#src/money/retention/retention.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
 import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
@@ -55,7 +55,7 @@ describe.each(dialects)("%s", (dialect) => {
     ]);
 
     const day = midnight / dayMs - 1;
-    const name = `receipts-${new Date(day * dayMs).toISOString().slice(0, 10)}.jsonl.gz`;
+    const name = `receipts-${dayName(day)}.jsonl.gz`;
     expect(readdirSync(directory)).toEqual([name]);
     const file = readFileSync(join(directory, name));
     const lines = gunzipSync(file).toString().trimEnd().split("\n");

@@ -1,4 +1,5 @@
-import { dayMs, keptFromDay } from "#src/money/store/kept-from.ts";
+import { dayMs } from "#lib/time/days.ts";
+import { keptFromDay } from "#src/money/store/kept-from.ts";
 import { addSums, addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
 import { addToSpans } from "#src/money/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "#src/money/store/usage-columns.ts";

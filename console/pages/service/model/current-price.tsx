@@ -1,5 +1,6 @@
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { comfortable } from "../../../../lib/money/comfortable.ts";
 import { countOf, formatCount, formatPercent } from "../../../format/numbers.ts";
 import { Rate } from "../../../parts/figures/amount.tsx";
 import { Figure, Figures } from "../../../parts/figures/figure.tsx";
@@ -75,9 +76,6 @@ function explain(price: Price): string {
     ? "Idle: it only falls, and money that comes in now keeps it (price.falls_when_idle)"
     : reasonOf(price);
 }
-
-/** The utilisation at which live prices equal their base. */
-const comfortable = 0.7;
 
 interface ReasonProps {
   readonly live: bigint;

@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { monthCsv, monthDocument, monthPage } from "#lib/money/month-statement.ts";
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { whileTelling } from "../../shared/progress.ts";
@@ -14,7 +15,6 @@ import { countRequests } from "./export/usage.ts";
 
 /** The core may take this long with the largest account, because people see the progress. In milliseconds. */
 const timeoutMs = 3_600_000;
-const dayMs = 86_400_000;
 
 interface StatementOptions {
   readonly month?: string;

@@ -1,9 +1,8 @@
 import type { Margin } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { dayMs } from "#lib/time/days.ts";
 
 // Weeks are sums of days, which the contract tells. They begin on Monday in UTC, as those of budgets do.
-
-const dayMs = 86_400_000;
 
 /** The Monday of the week of a day. */
 export function weekOf(day: string): string {

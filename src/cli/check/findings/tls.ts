@@ -1,8 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import { dayMs } from "#lib/time/days.ts";
 import { readTls, type TlsFiles } from "#src/config/tls/tls.ts";
 import { type Finding, toReason } from "../finding.ts";
-
-const dayMs = 86_400_000;
 
 /** Checks that the certificate and its key can be used, and for how long. */
 export async function checkTls(files: TlsFiles | undefined): Promise<Finding[]> {

@@ -1,6 +1,6 @@
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
 import { MailSignIn } from "#src/identity/people/mail-sign-in.ts";
-import { PendingSeal } from "#src/identity/people/pending.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { UsedProofs } from "#src/identity/people/used-proofs.ts";
 import type { Foundation } from "../foundation.ts";

@@ -1,3 +1,4 @@
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
 import { isLoopback, parseAddress } from "#lib/net/address.ts";
 import { ConfigError } from "#src/config/config-error.ts";
@@ -7,7 +8,6 @@ import { Ceremony } from "#src/identity/people/passkeys/ceremony.ts";
 import { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-in.ts";
 import type { Passkeys } from "#src/identity/people/passkeys/passkeys.ts";
 import { type RelyingParty, toRelyingParty } from "#src/identity/people/passkeys/relying-party.ts";
-import { PendingSeal } from "#src/identity/people/pending.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { UsedProofs } from "#src/identity/people/used-proofs.ts";
 import type { Foundation } from "../foundation.ts";

@@ -2,13 +2,14 @@ import { hash } from "node:crypto";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
 import { isPrintable } from "#lib/text/printable.ts";
 import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Arrival } from "#src/identity/people/arrival.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { readName } from "#src/identity/sessions/oidc/name.ts";
-import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import { type BegunOidc, OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { type Claims, Provider } from "#src/identity/sessions/oidc/provider.ts";
 import type { Owner } from "#src/identity/sessions/sessions.ts";
@@ -30,7 +31,7 @@ interface Dependencies {
 /** Sign-in by the configured identity providers. */
 export function composeSignIns(foundation: Foundation, { signUp, endOperator }: Dependencies): OidcSignIns {
   const { config, secrets, clock, random, logger } = foundation;
-  const seal = createSeal(secrets.peppers, random);
+  const pending = new PendingSeal<BegunOidc>("oidc", createSeal(secrets.peppers, random), clock);
   const enterCustomer = async (arrival: Arrival): Promise<Owner> => {
     const { personId, accountId } = await signUp.enter(arrival);
     return { role: null, operatorId: null, accountId, keyId: null, personId };
@@ -61,12 +62,12 @@ export function composeSignIns(foundation: Foundation, { signUp, endOperator }: 
             ? enterOperator(arrival, readRole(claims[provider.group_claim], provider.groups))
             : enterCustomer(arrival);
         },
-        seal,
+        pending,
         clock,
         logger,
       }),
   );
-  return new OidcSignIns(all, seal, clock);
+  return new OidcSignIns(all, pending);
 }
 
 function toArrival(provider: ProviderConfig, claims: Claims, address: string): Arrival {

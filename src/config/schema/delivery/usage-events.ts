@@ -1,17 +1,12 @@
 import * as z from "zod";
-import { isLoopback } from "#lib/net/address.ts";
-
-function isSafe(text: string): boolean {
-  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };
-  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));
-}
+import { isSecureWeb } from "../values.ts";
 
 /** The receiver of usage events. */
 export const usageEvents = z
   .strictObject({
     url: z
       .string()
-      .refine(isSafe, "must be a URL that starts with https://, or with http:// and a loopback address")
+      .refine(isSecureWeb, "must be a URL that starts with https://, or with http:// and a loopback address")
       .optional()
       .describe(
         "A receiver of CloudEvents, such as OpenMeter's https://…/api/v1/events: gets one for each receipt, in batches, with the bearer token of TOLLGATE_USAGE_EVENTS_TOKEN. Default: none are sent.",

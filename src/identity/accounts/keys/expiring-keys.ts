@@ -5,7 +5,7 @@ import { ApiKey } from "#src/storage/entities/api-key.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import type { WorkLease } from "#src/storage/work-lease.ts";
+import { endingWork, type WorkLease } from "#src/storage/work-lease.ts";
 import { hasExpired } from "./key-rules.ts";
 
 const lookMs = 60_000;
@@ -34,10 +34,7 @@ export class ExpiringKeys {
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
     const stop = repeat(clock, lookMs, logger, "look for keys that expire", () => this.look(), firstLookMs);
-    return async () => {
-      stop();
-      await lease.release();
-    };
+    return endingWork(lease, [stop]);
   }
 
   /** Announces the keys that are due. */

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { BoundedMap } from "#lib/overload/bounded-map.ts";
 import type { Clock } from "#lib/time/clock.ts";
 
 /** How old an answer may be: a second less than the time within which a revoked key stops working everywhere. */
@@ -24,9 +25,9 @@ export class KeyCache<T> {
   readonly #fetch: (secret: string) => Promise<T | undefined>;
   readonly #clock: Clock;
   readonly #toKey: (secret: string) => string;
-  readonly #present = new Map<string, Entry<T>>();
+  readonly #present = new BoundedMap<string, Entry<T>>(mostEntries);
   /** Kept apart, so that a flood of unknown keys does not push out known ones. */
-  readonly #absent = new Map<string, Entry<T>>();
+  readonly #absent = new BoundedMap<string, Entry<T>>(mostAbsent);
   readonly #underway = new Map<string, Promise<T | undefined>>();
   /** Counts calls of `forget`: a fetch that began before one must not bring an answer back. */
   #generation = 0;
@@ -97,14 +98,6 @@ export class KeyCache<T> {
   #keep(key: string, entry: Entry<T>): void {
     this.#present.delete(key);
     this.#absent.delete(key);
-    const [entries, most] = entry.value === undefined ? [this.#absent, mostAbsent] : [this.#present, mostEntries];
-    entries.set(key, entry);
-    if (entries.size <= most) {
-      return;
-    }
-    const [oldest] = entries.keys();
-    if (oldest !== undefined) {
-      entries.delete(oldest);
-    }
+    (entry.value === undefined ? this.#absent : this.#present).set(key, entry);
   }
 }

@@ -4,7 +4,7 @@ import type { PageStart } from "#lib/rpc/pages.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { StoredDigest } from "../../digests/digest-filter.ts";
-import { unexpired } from "./key-rules.ts";
+import { isLive } from "./key-rules.ts";
 import { readUseKey } from "./use-key.ts";
 
 /** Digests in one page. */
@@ -23,14 +23,13 @@ export async function digestsOf({ orm }: Storage, where: FilterQuery<ApiKey>, li
 
 /** The number of live keys by the version of their digest's pepper. */
 export async function countByPepper({ orm }: Storage, now: Date): Promise<ReadonlyMap<number, number>> {
-  const live = { revokedAt: null, ...unexpired(now) };
-  const counts = new Map<number, number>();
-  const em = orm.em.fork();
-  const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
-  for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
-    counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
-  }
-  return counts;
+  const counts = await orm.em
+    .fork()
+    .execute<{ pepper: number; live: string | number }[]>(
+      `select pepper_version as pepper, count(*) as live from api_key one where ${isLive("one")} group by pepper_version`,
+      [now],
+    );
+  return new Map(counts.map(({ pepper, live }) => [Number(pepper), Number(live)]));
 }
 
 const byUse = { lastUsedAt: "desc", id: "desc" } as const;

@@ -81,13 +81,8 @@ export async function moveEnd(
   }
 }
 
-/** Selects the keys that have not expired. */
-export function unexpired(now: Date) {
-  return { $or: [{ limits: { expiresAt: null } }, { limits: { expiresAt: { $gt: now } } }] };
-}
-
 /** Condition for a live key: neither revoked nor expired at the time of a parameter. */
-const isLive = (key: string): string =>
+export const isLive = (key: string): string =>
   `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > ?)`;
 
 /**

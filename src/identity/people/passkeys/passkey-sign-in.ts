@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import type { Pending, PendingSeal } from "#lib/ids/pending.ts";
 import { invalid } from "#lib/ids/validate-id.ts";
 import type { Arrival, Entrance } from "../arrival.ts";
-import type { Pending, PendingSeal } from "../pending.ts";
 import type { SignUp } from "../sign-up.ts";
 import type { UsedProofs } from "../used-proofs.ts";
 import type { Ceremony } from "./ceremony.ts";

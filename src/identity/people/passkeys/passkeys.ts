@@ -62,7 +62,7 @@ export class Passkeys {
   /** Throws PASSKEY_NOT_FOUND. */
   async get(personId: string, id: string): Promise<Passkey> {
     const found = await this.#em().findOne(Identity, { id, personId, issuer: passkeyIssuer });
-    return found === null ? refuse() : toPasskey(found);
+    return found === null ? unknownPasskey() : toPasskey(found);
   }
 
   /** Throws INVALID_ARGUMENT for a person who has too many. */
@@ -97,7 +97,7 @@ export class Passkeys {
       // Of the last two, which are removed at once, one stays.
       await em.findOneOrFail(Person, personId, { lockMode: LockMode.PESSIMISTIC_WRITE });
       if ((await em.count(Identity, { id, personId, issuer: passkeyIssuer })) === 0) {
-        return refuse();
+        return unknownPasskey();
       }
       if ((await em.count(Identity, { personId })) === 1) {
         throw failure(Reason.LAST_IDENTITY, "You could not sign in any more: make another passkey first.");
@@ -135,6 +135,6 @@ function requireFew(count: number): void {
   }
 }
 
-function refuse(): never {
+export function unknownPasskey(): never {
   throw failure(Reason.PASSKEY_NOT_FOUND, "You have no such passkey.", { parameter: "passkey_id" });
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isLoopback } from "#lib/net/address.ts";
+import { bareHost, isLoopback } from "#lib/net/address.ts";
 
 /** The site that passkeys are made for. */
 export interface RelyingParty {
@@ -15,7 +15,7 @@ export interface RelyingParty {
  */
 export function toRelyingParty(address: string): RelyingParty | undefined {
   const url = URL.parse(address);
-  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const host = bareHost(url?.hostname ?? "");
   const isNear = isLoopback(host);
   if (url === null || !(url.protocol === "https:" || isNear) || (isIP(host) !== 0 && !isNear)) {
     return undefined;

@@ -2,18 +2,15 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { NetworkCounts } from "#lib/door/counts/network-counts.ts";
 import { Windows } from "#lib/door/counts/windows.ts";
 import { failure } from "#lib/errors/failure.ts";
-import type { Seal } from "#lib/ids/sealed.ts";
+import { type PendingSeal, pendingMs } from "#lib/ids/pending.ts";
 import type { Logger } from "#lib/logger.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Owner } from "../sessions.ts";
-import { type Pending, sealPending } from "./pending.ts";
-import { type Claims, type Provider, readRefusal } from "./provider.ts";
+import { type Checks, type Claims, type Provider, readRefusal } from "./provider.ts";
 
 /** The most calls of the provider at once, and of a network and the one around it. Others are told to try again. */
 const mostAtOnce = { total: 32, network: 4, wider: 8 };
-/** For so long a used sign-in is remembered, as long as one may take. */
-const usedMs = 600_000;
 /** The used sign-ins that are remembered. */
 const mostUsed = 20_000;
 
@@ -25,12 +22,18 @@ export interface ProviderChoice {
   readonly forOperators: boolean;
 }
 
+/** What was begun. */
+export interface BegunOidc extends Checks {
+  /** The id of the provider. */
+  readonly provider: string;
+}
+
 interface Dependencies {
   readonly provider: Pick<Provider, "begin" | "finish" | "findUnmet">;
   readonly choice: ProviderChoice;
   /** Whose session is opened for a person that the provider vouches for. Throws PERMISSION_DENIED. */
   readonly enter: (claims: Claims, address: string) => Promise<Owner>;
-  readonly seal: Seal;
+  readonly pending: PendingSeal<BegunOidc>;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
 }
@@ -38,7 +41,7 @@ interface Dependencies {
 /** Sign-in by one identity provider, which identifies the person. */
 export class OidcSignIn {
   readonly #parts: Dependencies;
-  readonly #used = new Windows(usedMs, mostUsed);
+  readonly #used = new Windows(pendingMs, mostUsed);
   readonly #networks = new NetworkCounts();
   #underWay = 0;
 
@@ -54,17 +57,17 @@ export class OidcSignIn {
     if (!/^https?:$/.test(URL.parse(redirectUrl)?.protocol ?? "")) {
       throw failure(Reason.INVALID_ARGUMENT, "redirect_url must be an http address.", { parameter: "redirect_url" });
     }
-    const { provider, seal, clock, choice } = this.#parts;
+    const { provider, pending, choice } = this.#parts;
     // Takes no place: the provider is asked about itself once for all, and who begins may never come back.
     const { url, checks } = await this.#explain(() => provider.begin(redirectUrl));
-    return { authorizationUrl: url, pending: sealPending(seal, { ...checks, provider: choice.id }, clock.now()) };
+    return { authorizationUrl: url, pending: pending.close({ ...checks, provider: choice.id }) };
   }
 
   /**
    * Whose session is opened for the person that the provider vouches for. A sign-in that was begun can be finished once, whatever
    * comes of it. `address`: the browser's. Throws UNAUTHENTICATED, PERMISSION_DENIED, OVERLOADED.
    */
-  async finish(callbackUrl: string, checks: Pending, address: string): Promise<Owner> {
+  async finish(callbackUrl: string, checks: BegunOidc, address: string): Promise<Owner> {
     const { provider, clock, enter } = this.#parts;
     const callback = URL.parse(callbackUrl);
     // What one provider answers is not taken for another one's answer.

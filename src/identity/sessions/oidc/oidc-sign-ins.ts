@@ -1,21 +1,17 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { Seal } from "#lib/ids/sealed.ts";
-import type { Clock } from "#lib/time/clock.ts";
-import type { OidcSignIn, ProviderChoice } from "./oidc-sign-in.ts";
-import { openPending } from "./pending.ts";
+import type { PendingSeal } from "#lib/ids/pending.ts";
+import type { BegunOidc, OidcSignIn, ProviderChoice } from "./oidc-sign-in.ts";
 
 /** Sign-in by any number of providers: what a browser brings back says which one it went to. */
 export class OidcSignIns {
   readonly #signIns: ReadonlyMap<string, OidcSignIn>;
-  readonly #seal: Seal;
-  readonly #clock: Pick<Clock, "now">;
+  readonly #pending: Pick<PendingSeal<BegunOidc>, "open">;
   readonly choices: readonly ProviderChoice[];
 
-  constructor(signIns: readonly OidcSignIn[], seal: Seal, clock: Pick<Clock, "now">) {
+  constructor(signIns: readonly OidcSignIn[], pending: Pick<PendingSeal<BegunOidc>, "open">) {
     this.#signIns = new Map(signIns.map((one) => [one.choice.id, one]));
-    this.#seal = seal;
-    this.#clock = clock;
+    this.#pending = pending;
     this.choices = signIns.map(({ choice }) => choice);
   }
 
@@ -26,11 +22,11 @@ export class OidcSignIns {
 
   /** As OidcSignIn.finish. */
   finish(callbackUrl: string, pending: string, address: string) {
-    const checks = openPending(this.#seal, pending, this.#clock.now());
-    if (checks === undefined) {
+    const begun = this.#pending.open(pending);
+    if (begun === undefined) {
       throw failure(Reason.UNAUTHENTICATED, "The sign-in took too long, or was begun in another browser. Begin again.");
     }
-    return this.#find(checks.provider).finish(callbackUrl, checks, address);
+    return this.#find(begun.facts.provider).finish(callbackUrl, begun.facts, address);
   }
 
   #find(id: string): OidcSignIn {

@@ -1,3 +1,4 @@
+import { BoundedMap } from "#lib/overload/bounded-map.ts";
 import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
 import { readEntity } from "#src/storage/reads/read-entity.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -41,8 +42,8 @@ interface Part {
  */
 export class DayProofs {
   readonly #storage: Storage;
-  /** By the seal's id, least recently used first. */
-  readonly #parts = new Map<string, Promise<Part[]>>();
+  /** By the seal's id. The least recently used are forgotten first. */
+  readonly #parts = new BoundedMap<string, Promise<Part[]>>(keptDays);
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -81,15 +82,8 @@ export class DayProofs {
 
   #partsOf(sealId: string): Promise<Part[]> {
     const parts = this.#parts.get(sealId) ?? this.#read(sealId);
-    this.#parts.delete(sealId);
     this.#parts.set(sealId, parts);
     parts.catch(() => this.#parts.delete(sealId));
-    for (const oldest of this.#parts.keys()) {
-      if (this.#parts.size <= keptDays) {
-        break;
-      }
-      this.#parts.delete(oldest);
-    }
     return parts;
   }
 

@@ -2,12 +2,9 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatPercent } from "#lib/money/basis-points.ts";
 import { formatRate, formatUsd } from "#lib/money/money.ts";
-import { dayMs } from "../../store/kept-from.ts";
+import { dayName } from "#lib/time/days.ts";
 import type { DayProof } from "./day-proofs.ts";
 import type { LotTerms, TermedMovement } from "./lot-terms.ts";
-
-/** A UTC day as YYYY-MM-DD. */
-export const dayName = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
 /**
  * A charge as a line of a statement: everything of its receipt that is sealed, and the balance after it. What no credit

@@ -1,7 +1,8 @@
+import { dayMs } from "#lib/time/days.ts";
 import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs, readKeptFrom } from "../../store/kept-from.ts";
+import { readKeptFrom } from "../../store/kept-from.ts";
 import { linesOfReceipts } from "../proof/scope.ts";
 
 /**

@@ -5,15 +5,15 @@ import type { StreamStatementRequest } from "#gen/tollgate/metering/v1/metering_
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { formatUsd } from "#lib/money/money.ts";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs } from "../../store/kept-from.ts";
 import type { TimeSpan } from "../proof/scope.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { placeOf } from "../receipts/archived-receipts.ts";
 import { readCharges } from "./charges.ts";
 import { type DayProofs, readSealNumbers } from "./day-proofs.ts";
-import { chargeLine, dayName, movementLine, sealLine } from "./lines.ts";
+import { chargeLine, movementLine, sealLine } from "./lines.ts";
 import { type LotBalances, readLotBalances } from "./lot-balances.ts";
 import { lotLines, type ReadTerms, withTerms } from "./lot-lines.ts";
 import { readLotTerms, readModels, type TermedMovement } from "./lot-terms.ts";

@@ -3,6 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { formatUsd, maxPicoUsd } from "#lib/money/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import { readSum, sumColumns, textColumns } from "#src/storage/reads/exact-sum.ts";
@@ -26,7 +27,6 @@ export function boundsOfOrdered({ rolling24h }: PaymentLimits, amount: PicoUsd):
   return { minimum: 0n, maximum: asked, rolling24h: rolling24h > asked ? rolling24h : asked };
 }
 
-const dayMs = 86_400_000;
 /**
  * Refuses a payment that is out of bounds, alone or together with the payments of the last 24 hours. Throws PAYMENT_….
  */

@@ -1,5 +1,5 @@
+import { dayMs } from "#lib/time/days.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs } from "../../store/kept-from.ts";
 
 /** That a seal is one that near slices need. PostgreSQL would read all sealed slices, but for the ids of seals in an array. */
 export const amongSliceSeals = {

@@ -1,6 +1,7 @@
 // The parts of the open days that rules about receipts are proved in. One query over all receipts of a busy day holds its
 // snapshot for seconds, and takes a processor for as long.
 
+import { hourMs } from "#lib/time/days.ts";
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { msOf } from "../../store/rollups.ts";
@@ -11,7 +12,6 @@ import { only, openReceipts, openSpans, type PartOfTime, type Scope } from "./sc
 export const partSize = 10_000;
 /** Parts that are counted at once, or whose hours are compared with their sums: either takes a tenth of proving them. */
 export const partsAtOnce = 10;
-const hourMs = 3_600_000;
 
 /** Reads a database in pieces. */
 export interface PieceReader {

@@ -1,8 +1,9 @@
 // The receipts that rules look at: those of days that are not sealed, or of a part of a day, or all.
 
+import { dayMs, hourMs } from "#lib/time/days.ts";
 import type { Snapshot } from "#src/storage/reads/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs, keptFromDay } from "../../store/kept-from.ts";
+import { keptFromDay } from "../../store/kept-from.ts";
 import { allAccounts, hourlySums } from "../../store/rollups.ts";
 import { longestSpan } from "../../store/spans.ts";
 import { nearSlices } from "./near-slices.ts";
@@ -102,8 +103,6 @@ export function inScope(sql: string | ((isInScope: SlotCondition) => string), sc
     near_account as not materialized (select * from sealed_account where seal_id ${amongNear})
     ${typeof sql === "string" ? sql : sql(isInScope)}`;
 }
-
-const hourMs = 3_600_000;
 
 /**
  * A query for the receipts of a scope. Those of some days are to be read first, by their time: a planner that wants an order

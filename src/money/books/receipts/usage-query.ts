@@ -1,4 +1,5 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { hourMs } from "#lib/time/days.ts";
 import { bySum } from "#src/storage/reads/exact-sum.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "./usage-part.ts";
 import { allSource, labelSource, type Source } from "./usage-sources.ts";
 
-const hourMs = 3_600_000;
 /** The sums of an answer. */
 const toldSums = toldNames.map((name) => `sum(${name}) as ${name}`).join(", ");
 

@@ -4,6 +4,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { toInt64 } from "#lib/money/int64.ts";
+import { dayName, hourMs } from "#lib/time/days.ts";
 import { readSum } from "#src/storage/reads/exact-sum.ts";
 import { LongRead } from "#src/storage/reads/long-read.ts";
 import { pieceSize, type Row, type Snapshot } from "#src/storage/reads/snapshot.ts";
@@ -11,8 +13,6 @@ import type { Storage } from "#src/storage/storage.ts";
 import { readKeptFrom } from "../../store/kept-from.ts";
 import { usageQuery } from "./usage-query.ts";
 
-const mostInt64 = 2n ** 63n - 1n;
-const hourMs = 3_600_000;
 const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
 
 /** A part of the usage. */
@@ -113,13 +113,13 @@ function toUsageRow(row: Row): UsageRow {
     accountId: text("account_id"),
     keyId: text("key_id"),
     model: text("model"),
-    day: row.day === undefined ? "" : isoTime(Number(row.day) * 24).slice(0, 10),
+    day: row.day === undefined ? "" : dayName(Number(row.day)),
     label: text("label"),
     hour: row.hour === undefined ? "" : isoTime(Number(row.hour)),
     requests: count("requests"),
     inputTokens: count("input_tokens"),
     outputTokens: count("output_tokens"),
-    costPicoUsd: cost < mostInt64 ? cost : mostInt64,
+    costPicoUsd: toInt64(cost),
     totalCostPicoUsd: String(cost),
   };
 }

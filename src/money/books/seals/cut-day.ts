@@ -1,9 +1,8 @@
+import { dayMs, hourMs } from "#lib/time/days.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs } from "../../store/kept-from.ts";
 import { allAccounts } from "../../store/rollups.ts";
 import type { TimeSpan } from "../proof/scope.ts";
 
-const hourMs = 3_600_000;
 /** Receipts of a step: proving and reading them takes a second or so on a machine that does nothing else. */
 const stepSize = 10_000;
 

@@ -1,8 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Seal } from "#gen/tollgate/metering/v1/seal_pb.js";
+import { dayName } from "#lib/time/days.ts";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs } from "../../store/kept-from.ts";
 import { digestSums } from "./seal-tree.ts";
 
 /** The most seals of an answer: those of almost three years. */
@@ -15,7 +15,7 @@ export async function listSeals(storage: Storage, after: number): Promise<Seal[]
   return seals.map((seal) => ({
     $typeName: "tollgate.metering.v1.Seal",
     number: seal.number,
-    day: new Date(seal.day * dayMs).toISOString().slice(0, 10),
+    day: dayName(seal.day),
     root: seal.root,
     sums: digestSums(seal),
     chain: seal.chain,

@@ -2,9 +2,10 @@ import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_p
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { pacer } from "#lib/time/pacer.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { dayMs, readKeptFrom } from "../../store/kept-from.ts";
+import { readKeptFrom } from "../../store/kept-from.ts";
 import { allAccounts } from "../../store/rollups.ts";
 import { inSnapshot } from "../proof/breaches.ts";
 import { readSealedDays, type SealedDay } from "../proof/scope.ts";

@@ -1,6 +1,6 @@
+import { dayMs } from "#lib/time/days.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
-import { dayMs } from "../../store/kept-from.ts";
 
 /** The most that clocks may differ: run ids are made by a core's clock, receipts by the database's. */
 const slackMs = dayMs;

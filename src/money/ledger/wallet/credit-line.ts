@@ -1,6 +1,7 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { maxAmount } from "#src/storage/entities/amount.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
@@ -14,7 +15,6 @@ import { readOwnPrices } from "../../prices/own-prices.ts";
 // them and not repaid is owed. `granted - refunded - repaid` of all of them is what is owed and what may still be drawn
 // together: a charge does not change it, so it is fitted to the line without knowing what cores are charging.
 
-const dayMs = 86_400_000;
 /** Lots that pay at once. */
 const lotsAtOnce = 100;
 

@@ -1,7 +1,8 @@
+import { dayMs } from "#lib/time/days.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
-import { dayMs, keptFromDay } from "../kept-from.ts";
+import { keptFromDay } from "../kept-from.ts";
 import { addSums, addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import type { Days } from "./days.ts";

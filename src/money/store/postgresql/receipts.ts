@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from "pg";
+import { dayMs } from "#lib/time/days.ts";
 import { changeTables, type DayTable, dayTables, lowestRun } from "#src/storage/postgresql/days.ts";
 import type { LongQuery } from "#src/storage/workarounds/answer-limit.ts";
-import { dayMs, keptFromDay } from "../kept-from.ts";
+import { keptFromDay } from "../kept-from.ts";
 import { findDays } from "./days.ts";
 import type { Executor, Statement } from "./executor.ts";
 

@@ -1,10 +1,10 @@
+import { hourMs } from "#lib/time/days.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import { parseLabels } from "../../model/charges/labels.ts";
 import { addSums, sumNames } from "../rollups.ts";
 import type { Runner } from "./executor.ts";
 import { add, type Sums, sumsOf } from "./sums.ts";
 
-const hourMs = 3_600_000;
 const labelKey = "account_id, name, hour, value, key_id, model, core_id";
 
 const addLabel = `

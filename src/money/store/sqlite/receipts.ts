@@ -1,4 +1,5 @@
-import { dayMs, keptFromDay } from "../kept-from.ts";
+import { dayMs } from "#lib/time/days.ts";
+import { keptFromDay } from "../kept-from.ts";
 import type { Executor } from "./executor.ts";
 
 const oldReceipts = `

@@ -1,3 +1,4 @@
+import { hourMs } from "#lib/time/days.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import { addToTally, foldable, foldInto, sumNames } from "../rollups.ts";
@@ -5,7 +6,6 @@ import { addToSpans } from "../spans.ts";
 import type { Executor, Runner } from "./executor.ts";
 import { add, type Sums, sumsOf } from "./sums.ts";
 
-const hourMs = 3_600_000;
 /** Tallies folded at once: few, because the thread has charges to write, too. */
 const foldSize = 50;
 

@@ -14,6 +14,9 @@ import { type ListedRequest, readFinished, readRefused } from "./request-rows.ts
  */
 const keyPattern = /^(\d{1,15}(?:\.\d{1,20})?) (?:(r) (\d{1,18})|(f) ([0-9a-f-]{36}) (.+)|(e))$/s;
 
+/** What is asked of the list. */
+export type Asked = Omit<ListRequestsRequest, "$typeName" | "$unknown">;
+
 /** Whether a page of this list may begin after a key. */
 export const isKey = (key: string): boolean => keyPattern.test(key);
 
@@ -35,7 +38,7 @@ function readAfter(key: string | undefined, dialect: Storage["dialect"]): After 
 /** Looks no further back than an answer's share where a filter is tried row by row: the page that it ends goes on from there. */
 export async function readRequests(
   storage: LongRead,
-  asked: Omit<ListRequestsRequest, "$typeName" | "$unknown">,
+  asked: Asked,
   { after, limit }: PageStart,
   share: number,
 ): Promise<ListedRequest[] | CutPage<ListedRequest>> {

@@ -1,5 +1,5 @@
 import { type Timestamp, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type ListRequestsRequest, type Request, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
+import { type Request, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readPage } from "#lib/rpc/pages.ts";
 import { isStorable } from "#lib/text/storable.ts";
@@ -7,10 +7,8 @@ import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receip
 import { mostLooked } from "#src/money/books/receipts/look-back.ts";
 import { LongRead } from "#src/storage/reads/long-read.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { isKey, readRequests } from "./read-requests.ts";
+import { type Asked, isKey, readRequests } from "./read-requests.ts";
 import { type ListedRequest, readArchived } from "./request-rows.ts";
-
-type Asked = Omit<ListRequestsRequest, "$typeName" | "$unknown">;
 
 /**
  * A page of requests, newest first: finished ones from their receipts, refused ones from their record. Each is read

@@ -1,3 +1,4 @@
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { Event } from "#src/storage/entities/event.ts";
 import { ModelDay } from "#src/storage/entities/history/model-day.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -5,7 +6,6 @@ import { quantile } from "./buckets.ts";
 import type { Incident, ModelHistory, ServiceHistory } from "./interface.ts";
 import { firstTokenMeasure, keptDays } from "./model-days.ts";
 
-const dayMs = 86_400_000;
 const mostIncidents = 50;
 /** Events that are read: of servers that go down and come back again and again, the newest. */
 const mostEvents = 1000;
@@ -39,7 +39,7 @@ function toHistory(model: string, rows: readonly ModelDay[]): ModelHistory {
   const all = sum(rows);
   const days = [...new Set(rows.map(({ day }) => day))].flatMap((day) => {
     const availability = share(sum(rows.filter((row) => row.day === day)));
-    return availability === undefined ? [] : [{ date: toDate(day), availability }];
+    return availability === undefined ? [] : [{ date: dayName(day), availability }];
   });
   const buckets = new Map(
     Object.entries(all)
@@ -67,10 +67,6 @@ function sum(rows: readonly ModelDay[]): Counts {
 function share({ served = 0, failed = 0 }: Counts, refused = 0): number | undefined {
   const all = served + failed + refused;
   return all === 0 ? undefined : served / all;
-}
-
-function toDate(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
 /** The times in which servers of these models were down, by what was announced of them. Newest first. */

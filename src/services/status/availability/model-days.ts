@@ -1,5 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { ModelDay } from "#src/storage/entities/history/model-day.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -7,7 +8,6 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import { toBucket } from "./buckets.ts";
 import type { Outcome } from "./outcome.ts";
 
-const dayMs = 86_400_000;
 const storeMs = 10_000;
 /** Days that are kept and told. */
 export const keptDays = 90;

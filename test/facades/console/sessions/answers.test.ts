@@ -7,7 +7,7 @@ import type { CoreSessions } from "../../../../facades/console/sessions/core.ts"
 import { followLink } from "../../../../facades/console/sessions/link.ts";
 import { followMail } from "../../../../facades/console/sessions/mail.ts";
 import { answerOidc } from "../../../../facades/console/sessions/oidc.ts";
-import { plainSite } from "../../../../facades/http/site/facts.ts";
+import { plainSite } from "../../../support/plain-site.ts";
 
 const refuse = () => Promise.reject(failure(Reason.RATE_LIMITED, "Too many calls in a minute."));
 const core = { redeem: refuse, finishMail: refuse, beginOidc: refuse, finishOidc: refuse } as unknown as CoreSessions;

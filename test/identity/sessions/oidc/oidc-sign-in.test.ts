@@ -1,9 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
-import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import { type BegunOidc, OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../../support/loggers.ts";
@@ -16,6 +17,7 @@ function start(unmet?: string) {
   let begun = 0;
   const clock = new ManualClock();
   const seal = createSeal([{ version: 1, secret: "pepper" }], systemRandom);
+  const pending = new PendingSeal<BegunOidc>("oidc", seal, clock);
   const signIn = new OidcSignIn({
     provider: {
       async begin(redirectUrl) {
@@ -28,9 +30,9 @@ function start(unmet?: string) {
     },
     choice: { id: "oidc", name: "Test", forOperators: false },
     enter: async () => ({ role: null, operatorId: null, accountId: "account", keyId: null, personId: null }),
-    ...{ seal, clock, logger: silentLogger },
+    ...{ pending, clock, logger: silentLogger },
   });
-  const signIns = new OidcSignIns([signIn], seal, clock);
+  const signIns = new OidcSignIns([signIn], pending);
   const begin = async () => (await signIns.begin("", back)).pending;
   const finish = async (pending: string, address: string, callback = back) => {
     try {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { dayMs } from "#lib/time/days.ts";
 import { rulesOf } from "#src/money/books/proof/rules/rules.ts";
 import { inScope, type Scope } from "#src/money/books/proof/scope.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { DaySeal, SealedSlice } from "#src/storage/entities/metering/seal.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { SqliteStorage, Storage } from "#src/storage/storage.ts";

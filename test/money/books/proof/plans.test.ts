@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { dayMs } from "#lib/time/days.ts";
 import { accountSums } from "#src/money/books/proof/account-sums.ts";
 import { rulesOf } from "#src/money/books/proof/rules/rules.ts";
 import { everything, inScope, type Scope } from "#src/money/books/proof/scope.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { makeDays } from "#src/storage/postgresql/days.ts";
 import type { PostgresqlStorage, SqliteStorage } from "#src/storage/storage.ts";

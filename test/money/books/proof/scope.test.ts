@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { dayMs } from "#lib/time/days.ts";
 import { everything, inScope, readScope, type Scope } from "#src/money/books/proof/scope.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { allAccounts } from "#src/money/store/rollups.ts";
 import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";

@@ -2,8 +2,8 @@ import { expect, jest, test } from "@jest/globals";
 import { Client, type Pool } from "pg";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
 import { settledLater } from "#src/money/store/postgresql/receipts.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
@@ -154,7 +154,7 @@ test("a day whose table somebody keeps stays, and the others leave", async () =>
   await archive(today - 8);
   const reader = new Client(url);
   await reader.connect();
-  const kept = `usage_${new Date((today - 9) * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  const kept = `usage_${dayName(today - 9).replaceAll("-", "")}`;
   await reader.query(`begin; select count(*) from ${kept}`);
   expect(await store.removeReceipts(1)).toBe(1);
   expect(await count()).toBe(1);
@@ -169,7 +169,7 @@ test("of a day that leaves one receipt is looked at while settlements wait, even
   const { pool, store, charge, archive, close } = await opened(10);
   const day = today - 9;
   await store.settle([charge(day)]);
-  const name = `usage_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  const name = `usage_${dayName(day).replaceAll("-", "")}`;
   await pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
   await pool.query(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
     status, settled_at)
@@ -217,7 +217,7 @@ test("a snapshot keeps days in their place; charges go on meanwhile, and what wa
   expect(await snapshot.few("select count(*)::int as receipts from usage")).toEqual([{ receipts: 1 }]);
   await snapshot.close();
 
-  const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  const name = dayName(day).replaceAll("-", "");
   await pool.query(`alter table usage detach partition usage_${name}`); // and was killed
   expect(await store.removeReceipts(100)).toBe(0);
   expect(await count(`select count(*)::int as count from pg_class where relname ~ '${name}'`)).toBe(0);
@@ -250,7 +250,7 @@ test("a receipt that comes while its day leaves is neither lost nor dropped", as
 test("a failover that takes a day's archive back keeps the receipts of the day", async () => {
   const { url, pool, store, charge, count, archive, close } = await opened(3);
   const day = today - 3;
-  const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  const name = dayName(day).replaceAll("-", "");
   await store.settle([charge(day), charge(today, day * dayMs)]);
   await archive(day);
   await pool.query(`alter table usage_line detach partition usage_line_${name}`);
@@ -300,7 +300,7 @@ test("a day's receipts may take longer to count than a statement may", async () 
   await archive(today - 2);
   const other = new Client({ connectionString: url });
   await other.connect();
-  const name = new Date((today - 3) * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  const name = dayName(today - 3).replaceAll("-", "");
   await other.query(`begin; lock table usage_${name} in access exclusive mode`);
   const removing = store.removeReceipts(100);
   await pause(3 * answerMs, "the count waits longer than a statement may");

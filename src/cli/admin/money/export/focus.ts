@@ -3,6 +3,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "#lib/money/money.ts";
+import { dayMs } from "#lib/time/days.ts";
 import type { Io } from "../../../shared/io.ts";
 import { whileTelling } from "../../../shared/progress.ts";
 import { openExport } from "./export-file.ts";
@@ -12,7 +13,6 @@ import { countRequests } from "./usage.ts";
 // FOCUS, the FinOps Open Cost and Usage Specification, version 1.2 (https://focus.finops.org): a row for each day of UTC,
 // account, key, model and set of labels, added up from receipts, since only they have all labels together.
 
-const dayMs = 86_400_000;
 const pageSize = 1000;
 
 /** Which usage to write, and who provides it. */

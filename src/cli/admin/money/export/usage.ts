@@ -1,6 +1,7 @@
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { MeteringService, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { hourMs } from "#lib/time/days.ts";
 import type { Io } from "../../../shared/io.ts";
 import { whileTelling } from "../../../shared/progress.ts";
 import { toUsageRequest, type UsageOptions, usageDocument } from "../usage.ts";
@@ -9,7 +10,6 @@ import { columnsOf, type FormatName, formats } from "./formats.ts";
 
 /** The core may take this long with the largest books, because people see the progress. In milliseconds. */
 const timeoutMs = 3_600_000;
-const hourMs = 3_600_000;
 
 /** Which usage to write, and in which format. */
 export interface UsageExportOptions extends UsageOptions {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { formatUsd } from "#lib/money/money.ts";
+import { dayName } from "#lib/time/days.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import type { PaymentLimits } from "#src/money/books/payments/payments.ts";
@@ -16,7 +17,7 @@ import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import type { PriceBook } from "#src/money/prices/price-book.ts";
 import type { PriceList } from "#src/money/prices/price-list.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
-import { dayMs, readKeptFrom } from "#src/money/store/kept-from.ts";
+import { readKeptFrom } from "#src/money/store/kept-from.ts";
 import { BalanceEvents } from "#src/money/thresholds/balance-events.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -83,7 +84,7 @@ export function openGround({ config, secrets, logger, metrics, random, clock, st
     usageEvents: config.usage_events.url !== undefined,
     dayMissing(day) {
       metrics.metering.dayMissing();
-      logger.error({ day: new Date(day * dayMs).toISOString().slice(0, 10) }, "a day had no table for its receipts");
+      logger.error({ day: dayName(day) }, "a day had no table for its receipts");
     },
     ended(error, restartMs) {
       metrics.metering.threadEnded();

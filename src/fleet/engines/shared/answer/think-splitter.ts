@@ -134,7 +134,7 @@ function startsLine(text: string, at: number, lineStart: boolean): boolean {
 }
 
 /** How many characters at the end may be the beginning of a tag. */
-function partialTag(text: string, tag: string): number {
+export function partialTag(text: string, tag: string): number {
   const at = text.lastIndexOf("<");
   return at !== -1 && tag.startsWith(text.slice(at)) ? text.length - at : 0;
 }

@@ -1,6 +1,7 @@
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { parseExactJson } from "#lib/text/json/exact.ts";
 import { textEvent } from "./events.ts";
+import { partialTag } from "./think-splitter.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 
 const open = "<tool_call>";
@@ -119,10 +120,4 @@ function callIn(text: string): { readonly name: string; readonly arguments: stri
     const [, name, beginning] = begun.exec(text) ?? [];
     return name === undefined || beginning === undefined ? undefined : { name, arguments: beginning };
   }
-}
-
-/** How many characters at the end may be the beginning of a tag. */
-function partialTag(text: string, tag: string): number {
-  const at = text.lastIndexOf("<");
-  return at !== -1 && tag.startsWith(text.slice(at)) ? text.length - at : 0;
 }

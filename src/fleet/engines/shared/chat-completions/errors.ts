@@ -1,4 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
+import { parseJson } from "#lib/text/json/parse.ts";
 import {
   contextExceeded,
   engineFailed,
@@ -19,7 +20,7 @@ export interface EngineError {
 
 /** The failure for an error status. `where` names the server, for the log. */
 export function toRefusal(where: string, response: HttpResponse): ConnectError {
-  const error = readError(parse(response.text));
+  const error = readError(parseJson(response.text));
   const what = `${where} answered ${response.status}: ${toDiagnosis([error.type, error.code], error.message)}`;
   if (error.overflow !== undefined) {
     return contextExceeded(what, error.overflow);
@@ -125,14 +126,6 @@ function retryAfterMs(header: string | string[] | undefined): number {
 /** Cuts the middle out of a message longer than any known one: patterns take quadratic time. */
 function ends(message: string): string {
   return message.length <= 4096 ? message : `${message.slice(0, 2048)} ${message.slice(-2048)}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // such as a proxy's page
-  }
 }
 
 function toObject(value: unknown): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { parseJson } from "#lib/text/json/parse.ts";
 import { engineFailed } from "../faults.ts";
 import type { HttpConnection, HttpRequest, HttpResponse } from "./connection.ts";
 
@@ -21,17 +22,9 @@ export async function callJson(
 
 /** An answer's JSON object or array. Throws ENGINE_FAILED for anything else. */
 export function parseObject(where: string, text: string): object {
-  const body = parse(text);
+  const body = parseJson(text);
   if (typeof body === "object" && body !== null) {
     return body;
   }
   throw engineFailed(`${where} answered with something that is not a JSON object`, true);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

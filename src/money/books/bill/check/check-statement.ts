@@ -1,7 +1,6 @@
 import { formatUsd } from "#lib/money/money.ts";
-import { dayMs } from "../../../store/kept-from.ts";
+import { dayMs, dayName } from "#lib/time/days.ts";
 import { chainSums, climb, newAccountDigest } from "../../seals/seal-tree.ts";
-import { dayName } from "../lines.ts";
 import { checkCharge } from "./check-charge.ts";
 import { LotCheck } from "./check-lots.ts";
 import { Misfit, must, mustMake } from "./misfit.ts";

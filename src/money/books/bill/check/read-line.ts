@@ -1,5 +1,5 @@
 import { parseRate, parseUsd } from "#lib/money/money.ts";
-import { dayMs } from "../../../store/kept-from.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { Misfit } from "./misfit.ts";
 
 /** A line of a statement, whose fields are read as what they have to be. */

@@ -1,4 +1,4 @@
-import { type Rule, spentOfReceipts } from "./reconcile-rules.ts";
+import { heldByACore, type Rule, spentOfReceipts } from "./reconcile-rules.ts";
 
 /** The number of the month that a day is in. Days and months are counted since 1970. */
 export const monthOf = {
@@ -85,13 +85,5 @@ export const budgetRules: readonly Rule[] = [
     "budget_slice",
     "select budget_slice_id as slice_id, cost from receipt where budget_slice_id is not null",
   ),
-  {
-    name: "an open slice of a budget belongs to a core that lives or has just died",
-    table: "budget_slice",
-    sql: `
-      select budget_slice.id as id, 'a heartbeat' as expected, coalesce(core.heartbeat_at::text, 'no core') as found
-      from budget_slice left join core on core.id = budget_slice.core_id and core.epoch = budget_slice.epoch
-      where budget_slice.open and (core.id is null or core.heartbeat_at < now() - interval '10 minutes')`,
-    only: "postgresql",
-  },
+  heldByACore("an open slice of a budget belongs to a core that lives or has just died", "budget_slice"),
 ];

@@ -50,6 +50,17 @@ export const spentOfReceipts = (name: string, table: string, receipts: string): 
     select cast(slice_id as text) as id, cast(sum(cost) as text) as amounts from (${receipts}) costs group by slice_id`,
 });
 
+/** Other cores reclaim a dead core's leases long before ten minutes, which allow for a clock that is set anew. */
+export const heldByACore = (name: string, table: string): Rule => ({
+  name,
+  table,
+  sql: `
+    select ${table}.id as id, 'a heartbeat' as expected, coalesce(core.heartbeat_at::text, 'no core') as found
+    from ${table} left join core on core.id = ${table}.core_id and core.epoch = ${table}.epoch
+    where ${table}.open and (core.id is null or core.heartbeat_at < now() - interval '10 minutes')`,
+  only: "postgresql",
+});
+
 /** The column of a run's receipt must be the sum over the receipt's lines. */
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
   name,
@@ -205,16 +216,7 @@ export const rules: readonly Rule[] = [
       where receipt.account_id is null or slice.lot_id is null or slice.lot_id <> line.lot_id
         or slice.account_id <> receipt.account_id or lot.account_id <> receipt.account_id`,
   },
-  {
-    // Other cores reclaim a dead core's leases long before this. The ten minutes allow for a clock that is set anew.
-    name: "an open slice belongs to a core that lives or has just died",
-    table: "slice",
-    sql: `
-      select slice.id as id, 'a heartbeat' as expected, coalesce(core.heartbeat_at::text, 'no core') as found
-      from slice left join core on core.id = slice.core_id and core.epoch = slice.epoch
-      where slice.open and (core.id is null or core.heartbeat_at < now() - interval '10 minutes')`,
-    only: "postgresql",
-  },
+  heldByACore("an open slice belongs to a core that lives or has just died", "slice"),
   {
     // One process at a time uses the file, and takes over all open slices when it begins an epoch.
     name: "an open slice belongs to the last epoch of its core",

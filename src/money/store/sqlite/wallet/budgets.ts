@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from "#lib/time/days.ts";
 import type { Charge } from "../../../model/charges/charge.ts";
 import type { PicoUsd } from "../../../model/interface.ts";
 import type {
@@ -15,9 +16,6 @@ import { slicePage } from "../../../model/store/wallet.ts";
 import { budgetKeys, chargedWithin } from "../../rollups.ts";
 import type { Epochs } from "../epochs.ts";
 import type { Executor, Runner } from "../executor.ts";
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 
 /** The end of a window that never ends: the last hour that a database counts, in milliseconds. */
 const endless = (2 ** 31 - 1) * hourMs;

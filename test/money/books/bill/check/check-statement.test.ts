@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { formatUsd, parseUsd } from "#lib/money/money.ts";
-import { dayMs } from "#src/money/store/kept-from.ts";
+import { dayMs } from "#lib/time/days.ts";
 import { runHere } from "../../../../support/run-here.ts";
 import { databases, dialects } from "../../../databases.ts";
 import { askPython } from "../page-python.ts";

@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { bareHost } from "#lib/net/address.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { HttpFault } from "./interface.ts";
 
@@ -69,7 +70,7 @@ export class Connector {
     const { hostname } = this.#url;
     const socket = connectTls({
       ...this.#target(443),
-      ...(isIP(bare(hostname)) === 0 && { servername: hostname }),
+      ...(isIP(bareHost(hostname)) === 0 && { servername: hostname }),
       ...(this.#session && { session: this.#session }),
       ALPNProtocols: ["http/1.1"],
     });
@@ -81,16 +82,11 @@ export class Connector {
   #target(usualPort: number) {
     const { address } = this.#options;
     return {
-      host: bare(this.#url.hostname),
+      host: bareHost(this.#url.hostname),
       port: Number(this.#url.port) || usualPort,
       ...(address !== undefined && { lookup: lookupAs(address) }),
     };
   }
-}
-
-/** An IPv6 address without the brackets of a URL. */
-function bare(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, "");
 }
 
 /** A lookup that always finds this address. */

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
+import { PendingSeal } from "#lib/ids/pending.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
-import { PendingSeal } from "#src/identity/people/pending.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const seal = createSeal([{ version: 1, secret: "pepper" }], systemRandom);

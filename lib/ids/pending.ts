@@ -1,8 +1,8 @@
-import type { Seal } from "#lib/ids/sealed.ts";
-import type { Clock } from "#lib/time/clock.ts";
+import type { Clock } from "../time/clock.ts";
+import type { Seal } from "./sealed.ts";
 
 /** How long what was begun can be finished, in milliseconds. */
-const pendingMs = 600_000;
+export const pendingMs = 600_000;
 
 /** What was begun, as a browser brings it back. */
 export interface Pending<Facts> {
