@@ -4,6 +4,7 @@ import { repeat } from "#lib/time/repeat.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
+import type { Charges } from "./auto-top-up/charges.ts";
 import type { Crossings } from "./auto-top-up/crossings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { demandProvider } from "./faults.ts";
@@ -33,6 +34,7 @@ const givenUpMs = dayMs + 3_600_000;
 /** What the sweep looks after. */
 export interface Swept {
   readonly payments: Payments;
+  readonly charges: Charges;
   readonly crossings: Crossings;
   readonly withdrawals: Withdrawals;
   readonly elsewhere: Elsewhere;
@@ -123,12 +125,12 @@ export class Sweep {
 
   async #askPayment(row: ProviderPayment): Promise<void> {
     const { provider, storage, clock } = this.#deps;
-    const { payments, crossings } = this.#swept;
+    const { payments, charges } = this.#swept;
     const open = { id: row.id, askAt: row.askAt };
     // Noted first: what crediting itself notes comes later and stays.
     await storage.orm.em.fork().nativeUpdate(ProviderPayment, open, { askAt: new Date(clock.now() + dayMs) });
     if (row.origin === "auto" && row.state === "open") {
-      await crossings.carryOn(row);
+      await charges.carryOn(row);
     } else if (row.session) {
       await payments.credit(await demandProvider(provider).checkout.read(row.session));
     } else if (row.reference) {

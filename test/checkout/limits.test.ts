@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { Charges } from "#src/checkout/auto-top-up/charges.ts";
 import { Crossings } from "#src/checkout/auto-top-up/crossings.ts";
 import { AutoTopUps } from "#src/checkout/auto-top-up/settings.ts";
 import type { Customers } from "#src/checkout/customers.ts";
@@ -62,13 +63,14 @@ describe.each(dialects)("%s", (dialect) => {
       },
       listAccounts: async () => ({ accounts: [account] }),
     };
-    const deps = { storage, clock, provider, accounts, random: systemRandom, logger: silentLogger };
+    const parts = { storage, clock, provider, accounts, random: systemRandom, logger: silentLogger };
+    const deps = parts as unknown as Dependencies;
     const payments = {
       credit: () => storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { charging: null }),
     } as unknown as Payments;
     const customers = { of: async () => "cus_1" } as unknown as Customers;
-    const crossings = new Crossings(deps as unknown as Dependencies, customers, payments);
-    const autoTopUps = new AutoTopUps(deps as unknown as Dependencies);
+    const crossings = new Crossings(deps, new Charges(deps, customers, payments));
+    const autoTopUps = new AutoTopUps(deps);
     return {
       set: (monthly = 100) =>
         autoTopUps.set(accountId, { below: Number(usd(5)), amount: Number(usd(20)), monthly: usd(monthly) }),

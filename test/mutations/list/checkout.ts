@@ -13,9 +13,9 @@ export const checkoutMutations = [
     },
     {
       name: "a charge that was broken off is made anew",
-      file: "auto-top-up/crossings.ts",
-      find: "provider.charge.make({ id, accountId",
-      replace: "provider.charge.make({ id: this.#deps.random.uuid(), accountId",
+      file: "auto-top-up/charges.ts",
+      find: "const order = { id, accountId",
+      replace: "const order = { id: this.#deps.random.uuid(), accountId",
       breaks: "Each crossing is charged once, also by several cores and after a crash.",
       tests: ["payments"],
     },
