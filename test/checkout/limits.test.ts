@@ -24,6 +24,7 @@ import { usd } from "./shop.ts";
 const newDatabase = databases();
 const look = 5000;
 const hour = 3_600_000;
+const minute = 60_000;
 
 describe.each(dialects)("%s", (dialect) => {
   let storage: Storage;
@@ -123,6 +124,19 @@ describe.each(dialects)("%s", (dialect) => {
     expect(charged).toBe(1);
     clock.advance(12 * hour);
     await look(1);
+    expect(charged).toBe(2);
+  });
+
+  test("a new month begins at once for a core that charged a moment ago, also where another one found the month used up", async () => {
+    const [one, other] = [start(), start()];
+    clock.advance(11 * hour + 50 * minute);
+    await one.set(20);
+    await one.look(1);
+    expect(charged).toBe(1);
+    await other.look(1);
+    expect(await one.notBefore()).toEqual(new Date("2026-12-01"));
+    clock.advance(10 * minute);
+    await one.look(1);
     expect(charged).toBe(2);
   });
 });

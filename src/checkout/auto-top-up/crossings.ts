@@ -15,6 +15,12 @@ const carryOnMs = 60_000;
 /** Milliseconds until an account over a payment limit is looked at again. */
 const overLimitMs = 3_600_000;
 
+/** A crossing that was taken. `isLifted`: its charge brings the balance to the bound. */
+interface Taken {
+  readonly charge: ProviderPayment;
+  readonly isLifted: boolean;
+}
+
 /**
  * Charges saved cards where balances have crossed below their bounds: one charge a crossing. A crossing is a number of
  * its account, taken by one core in one transaction that no other charge of the account may be under way in. The balance
@@ -101,15 +107,17 @@ export class Crossings {
     }
     // Read again: the charges of the accounts before this one may have taken minutes.
     const balance = (await this.#readBalances([accountId])).get(accountId);
-    const charge = balance === undefined ? undefined : await this.#take(seen, balance);
-    if (charge !== undefined) {
-      this.#answered.set(accountId, this.#deps.clock.monotonic());
-      await this.#charges.carryOn(charge);
+    const taken = balance === undefined ? undefined : await this.#take(seen, balance);
+    if (taken !== undefined) {
+      if (!taken.isLifted) {
+        this.#answered.set(accountId, this.#deps.clock.monotonic());
+      }
+      await this.#charges.carryOn(taken.charge);
     }
   }
 
   /** Takes a crossing. Undefined: another core has taken it, it is none any more, or the month's bound is reached. */
-  async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<ProviderPayment | undefined> {
+  async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<Taken | undefined> {
     const { storage, clock } = this.#deps;
     const now = clock.now();
     return inTransaction(storage, async (em) => {
@@ -146,7 +154,7 @@ export class Crossings {
       const isLifted = balance + BigInt(row.amount) >= BigInt(row.below);
       const notBefore = isLifted ? null : new Date(now + answeredMs);
       await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: next, charging: id, notBefore });
-      return charge;
+      return { charge, isLifted };
     });
   }
 }
