@@ -48,8 +48,6 @@ export class Sweep {
   readonly #deps: Dependencies;
   readonly #swept: Swept;
   readonly #lease: Pick<WorkLease, "hold" | "release">;
-  /** Payments that the provider refuses to tell of, and since when by the monotonic clock. */
-  readonly #refusedSince = new Map<string, number>();
   #hasAskedAll = false;
 
   constructor(deps: Dependencies, swept: Swept, lease: Pick<WorkLease, "hold" | "release">) {
@@ -91,7 +89,7 @@ export class Sweep {
       (em, after) => em.find(ProviderPayment, dueAfter(after), find),
       (row) =>
         this.#askPayment(row).then(
-          () => void this.#refusedSince.delete(row.id),
+          () => this.#noteAnswer(row),
           (error: unknown) => this.#giveUp(row, error),
         ),
       (em, { id }, askAt) => em.nativeUpdate(ProviderPayment, { id, askAt: { $ne: null } }, { askAt }),
@@ -145,14 +143,17 @@ export class Sweep {
    * wrong key is refused as well. Throws the error otherwise.
    */
   async #giveUp(row: ProviderPayment, error: unknown): Promise<void> {
-    const { clock, logger } = this.#deps;
-    const { id, state, session } = row;
+    const { storage, clock, logger } = this.#deps;
+    const { id, state, session, refusedAt } = row;
     if (state !== "open" || !session || !(error instanceof RefusedByProvider)) {
       throw error;
     }
-    const since = this.#refusedSince.get(id) ?? clock.monotonic();
-    this.#refusedSince.set(id, since);
-    if (clock.monotonic() - since < givenUpMs) {
+    const now = clock.now();
+    const since = refusedAt?.getTime() ?? now;
+    if (!refusedAt) {
+      await storage.orm.em.fork().nativeUpdate(ProviderPayment, { id }, { refusedAt: new Date(now) });
+    }
+    if (now - since < givenUpMs) {
       throw error;
     }
     logger.warn(
@@ -160,7 +161,13 @@ export class Sweep {
       "a checkout has expired: the payment provider has refused to tell of it for a day; its event credits it if it was paid",
     );
     await this.#expire(row);
-    this.#refusedSince.delete(id);
+  }
+
+  /** Forgets that the provider has refused to tell of a payment: it does so anew, if ever. */
+  async #noteAnswer({ id, refusedAt }: ProviderPayment): Promise<void> {
+    if (refusedAt) {
+      await this.#deps.storage.orm.em.fork().nativeUpdate(ProviderPayment, { id }, { refusedAt: null });
+    }
   }
 
   /** Ends a payment unless it was paid meanwhile. */

@@ -149,6 +149,7 @@ export class Crossings {
         problem: null,
         createdAt: new Date(now),
         askAt: new Date(now + carryOnMs),
+        refusedAt: null,
       };
       await em.insert(ProviderPayment, charge);
       const isLifted = balance + BigInt(row.amount) >= BigInt(row.below);
