@@ -1,4 +1,5 @@
 import type { WorkLease } from "#src/storage/work-lease.ts";
+import { Charges } from "./auto-top-up/charges.ts";
 import { Crossings } from "./auto-top-up/crossings.ts";
 import { AutoTopUps } from "./auto-top-up/settings.ts";
 import { Checkouts } from "./checkouts.ts";
@@ -18,7 +19,8 @@ export function createCheckout(deps: Dependencies, lease: Pick<WorkLease, "hold"
   const payments = new Payments(deps);
   const withdrawals = new Withdrawals(deps);
   const elsewhere = new Elsewhere(deps, withdrawals);
-  const crossings = new Crossings(deps, customers, payments);
+  const charges = new Charges(deps, customers, payments);
+  const crossings = new Crossings(deps, charges);
   const refunds = new Refunds(deps, withdrawals, elsewhere);
   return {
     customers,
@@ -27,7 +29,7 @@ export function createCheckout(deps: Dependencies, lease: Pick<WorkLease, "hold"
     refunds,
     giveBack: new GiveBack(deps, refunds, withdrawals),
     events: new Events(deps, payments, elsewhere),
-    sweep: new Sweep(deps, { payments, crossings, withdrawals, elsewhere }, lease),
+    sweep: new Sweep(deps, { payments, charges, crossings, withdrawals, elsewhere }, lease),
   };
 }
 

@@ -50,7 +50,7 @@ export function newPayment(
   now: number,
   askInMs: number,
 ): ProviderPayment {
-  const nothingYet = { charged: null, session: null, url: null, reference: null, problem: null };
+  const nothingYet = { charged: null, session: null, url: null, reference: null, problem: null, refusedAt: null };
   return { ...order, ...nothingYet, state: "open", createdAt: new Date(now), askAt: new Date(now + askInMs) };
 }
 

@@ -111,7 +111,11 @@ export interface Provider {
     read(session: string): Promise<Found>;
   };
   readonly charge: {
-    make(order: ChargeOrder): Promise<Charged>;
+    /**
+     * `mayCharge` is asked at the last moment, unless an earlier try has made the charge. Undefined: the card may not be
+     * charged, and was not.
+     */
+    make(order: ChargeOrder, mayCharge: () => Promise<boolean>): Promise<Charged | undefined>;
     read(reference: string): Promise<Found>;
   };
   readonly refund: {

@@ -5,6 +5,7 @@ import { repeat } from "#lib/time/repeat.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { endingWork, type WorkLease, whileRenewing } from "#src/storage/work-lease.ts";
+import type { Charges } from "./auto-top-up/charges.ts";
 import type { Crossings } from "./auto-top-up/crossings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { demandProvider } from "./faults.ts";
@@ -32,6 +33,7 @@ const givenUpMs = dayMs + 3_600_000;
 /** What the sweep looks after. */
 export interface Swept {
   readonly payments: Payments;
+  readonly charges: Charges;
   readonly crossings: Crossings;
   readonly withdrawals: Withdrawals;
   readonly elsewhere: Elsewhere;
@@ -45,8 +47,6 @@ export class Sweep {
   readonly #deps: Dependencies;
   readonly #swept: Swept;
   readonly #lease: Pick<WorkLease, "hold" | "release">;
-  /** Payments that the provider refuses to tell of, and since when by the monotonic clock. */
-  readonly #refusedSince = new Map<string, number>();
   #hasAskedAll = false;
 
   constructor(deps: Dependencies, swept: Swept, lease: Pick<WorkLease, "hold" | "release">) {
@@ -85,7 +85,7 @@ export class Sweep {
       (em, after) => em.find(ProviderPayment, dueAfter(after), find),
       (row) =>
         this.#askPayment(row).then(
-          () => void this.#refusedSince.delete(row.id),
+          () => this.#noteAnswer(row),
           (error: unknown) => this.#giveUp(row, error),
         ),
       (em, { id }, askAt) => em.nativeUpdate(ProviderPayment, { id, askAt: { $ne: null } }, { askAt }),
@@ -119,12 +119,12 @@ export class Sweep {
 
   async #askPayment(row: ProviderPayment): Promise<void> {
     const { provider, storage, clock } = this.#deps;
-    const { payments, crossings } = this.#swept;
+    const { payments, charges } = this.#swept;
     const open = { id: row.id, askAt: row.askAt };
     // Noted first: what crediting itself notes comes later and stays.
     await storage.orm.em.fork().nativeUpdate(ProviderPayment, open, { askAt: new Date(clock.now() + dayMs) });
     if (row.origin === "auto" && row.state === "open") {
-      await crossings.carryOn(row);
+      await charges.carryOn(row);
     } else if (row.session) {
       await payments.credit(await demandProvider(provider).checkout.read(row.session));
     } else if (row.reference) {
@@ -139,14 +139,17 @@ export class Sweep {
    * wrong key is refused as well. Throws the error otherwise.
    */
   async #giveUp(row: ProviderPayment, error: unknown): Promise<void> {
-    const { clock, logger } = this.#deps;
-    const { id, state, session } = row;
+    const { storage, clock, logger } = this.#deps;
+    const { id, state, session, refusedAt } = row;
     if (state !== "open" || !session || !(error instanceof RefusedByProvider)) {
       throw error;
     }
-    const since = this.#refusedSince.get(id) ?? clock.monotonic();
-    this.#refusedSince.set(id, since);
-    if (clock.monotonic() - since < givenUpMs) {
+    const now = clock.now();
+    const since = refusedAt?.getTime() ?? now;
+    if (!refusedAt) {
+      await storage.orm.em.fork().nativeUpdate(ProviderPayment, { id }, { refusedAt: new Date(now) });
+    }
+    if (now - since < givenUpMs) {
       throw error;
     }
     logger.warn(
@@ -154,7 +157,13 @@ export class Sweep {
       "a checkout has expired: the payment provider has refused to tell of it for a day; its event credits it if it was paid",
     );
     await this.#expire(row);
-    this.#refusedSince.delete(id);
+  }
+
+  /** Forgets that the provider has refused to tell of a payment: it does so anew, if ever. */
+  async #noteAnswer({ id, refusedAt }: ProviderPayment): Promise<void> {
+    if (refusedAt) {
+      await this.#deps.storage.orm.em.fork().nativeUpdate(ProviderPayment, { id }, { refusedAt: null });
+    }
   }
 
   /** Ends a payment unless it was paid meanwhile. */

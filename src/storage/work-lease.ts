@@ -9,6 +9,9 @@ import { inTransaction } from "./transaction.ts";
 const leaseMs = 15_000;
 const renewMs = 5_000;
 
+/** `machine`: the machine's wall clock. Absent: the clock's time is. */
+type LeaseClock = Clock & { readonly machine?: Pick<Clock, "now"> };
+
 /** A renewal of another core's, and when it was first seen, by the monotonic clock. */
 interface Seen {
   readonly holder: string;
@@ -19,22 +22,27 @@ interface Seen {
 /**
  * Lets one core at a time do some work for all. When a core ends without a word, another takes over within 15 seconds:
  * at the lease's end, or once it has seen no renewal for as long, because the end is the time of a clock, and the
- * holder's may have been an hour ahead, or this core's may be an hour behind.
+ * holder's may have been an hour ahead, or this core's may be an hour behind. Between two questions the holder counts by the
+ * monotonic clock and by the machine's wall clock: the first stands still while the machine is suspended.
  */
 export class WorkLease {
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #machine: Pick<Clock, "now">;
   readonly #name: string;
   readonly #holder: string;
+  /** When the answer was asked for, by the monotonic clock and by the machine's wall clock. */
   #heldAt = Number.NEGATIVE_INFINITY;
+  #heldWallAt = Number.NEGATIVE_INFINITY;
   #releasedAt = Number.NEGATIVE_INFINITY;
   #seen: Seen | undefined;
   /** The last question to the store. */
   #asking: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: { storage: Storage; clock: Clock; random: Random; name: string }) {
+  constructor(parts: { storage: Storage; clock: LeaseClock; random: Random; name: string }) {
     this.#storage = parts.storage;
     this.#clock = parts.clock;
+    this.#machine = parts.clock.machine ?? parts.clock;
     this.#name = parts.name;
     this.#holder = parts.random.uuid();
   }
@@ -42,7 +50,8 @@ export class WorkLease {
   /** Whether this core has the work. Asks the store when the last answer is not fresh. */
   async hold(): Promise<boolean> {
     const asked = this.#clock.monotonic();
-    if (asked - this.#heldAt < renewMs) {
+    const at = this.#machine.now();
+    if (asked - this.#heldAt < renewMs && at - this.#heldWallAt < renewMs) {
       return true;
     }
     if (asked - this.#releasedAt < renewMs) {
@@ -52,6 +61,7 @@ export class WorkLease {
     this.#asking = taking.catch(() => {});
     const held = await taking;
     this.#heldAt = held ? asked : Number.NEGATIVE_INFINITY;
+    this.#heldWallAt = at;
     return held;
   }
 

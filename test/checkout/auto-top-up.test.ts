@@ -160,6 +160,25 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await get(frozen)).toMatchObject({ declines: 0, chargedPicoUsd: 0n });
   }, 60_000);
 
+  test("a charge that broke off before Stripe had it is made no more once its account is frozen", async () => {
+    const accountId = await customer();
+    Object.assign(stripe.faults, { failing: Number.POSITIVE_INFINITY, path: "/v1/payment_intents" });
+    await set(accountId);
+    await spendTo(accountId, 4);
+    const tries = () => stripe.requests.filter(({ method, path }) => method === "POST" && path === stripe.faults.path);
+    await eventually("its charge has failed twice", async () => tries().length === 2);
+    await shop.accounts.freezeAccount({ accountId, reason: "a test" });
+    await shop.stop();
+    stripe.faults.failing = 0;
+    shop = await openShop(url, stripe); // it asks about everything that is open
+    connectEvents(stripe, shop);
+    await eventually("it is over", async () => (await get(accountId))?.chargedPicoUsd === 0n);
+    expect(charges()).toBe(0);
+    await shop.accounts.unfreezeAccount({ accountId });
+    await hasBalance(shop, accountId, usd(24));
+    expect(charges()).toBe(1);
+  }, 60_000);
+
   test("it is off unless set, refused where it makes no sense, and turned off by an amount of 0", async () => {
     const accountId = await shop.account();
     expect(await get(accountId)).toMatchObject({ state: AutoTopUpState.OFF });

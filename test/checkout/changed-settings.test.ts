@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
+import { Charges } from "#src/checkout/auto-top-up/charges.ts";
 import { Crossings } from "#src/checkout/auto-top-up/crossings.ts";
 import { AutoTopUps } from "#src/checkout/auto-top-up/settings.ts";
 import type { Customers } from "#src/checkout/customers.ts";
@@ -60,7 +61,8 @@ describe.each(dialects)("%s", (dialect) => {
     const payments = {
       credit: () => storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { charging: null }),
     } as unknown as Payments;
-    const crossings = new Crossings(deps, { of: async () => "cus_1" } as unknown as Customers, payments);
+    const customers = { of: async () => "cus_1" } as unknown as Customers;
+    const crossings = new Crossings(deps, new Charges(deps, customers, payments));
     const autoTopUps = new AutoTopUps(deps);
     const set = (below: number) =>
       autoTopUps.set(accountId, { below: Number(usd(below)), amount: Number(usd(20)), monthly: usd(500) });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { Charges } from "#src/checkout/auto-top-up/charges.ts";
 import { Crossings } from "#src/checkout/auto-top-up/crossings.ts";
 import { AutoTopUps } from "#src/checkout/auto-top-up/settings.ts";
 import type { Customers } from "#src/checkout/customers.ts";
@@ -23,6 +24,7 @@ import { usd } from "./shop.ts";
 const newDatabase = databases();
 const look = 5000;
 const hour = 3_600_000;
+const minute = 60_000;
 
 describe.each(dialects)("%s", (dialect) => {
   let storage: Storage;
@@ -62,13 +64,14 @@ describe.each(dialects)("%s", (dialect) => {
       },
       listAccounts: async () => ({ accounts: [account] }),
     };
-    const deps = { storage, clock, provider, accounts, random: systemRandom, logger: silentLogger };
+    const parts = { storage, clock, provider, accounts, random: systemRandom, logger: silentLogger };
+    const deps = parts as unknown as Dependencies;
     const payments = {
       credit: () => storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { charging: null }),
     } as unknown as Payments;
     const customers = { of: async () => "cus_1" } as unknown as Customers;
-    const crossings = new Crossings(deps as unknown as Dependencies, customers, payments);
-    const autoTopUps = new AutoTopUps(deps as unknown as Dependencies);
+    const crossings = new Crossings(deps, new Charges(deps, customers, payments));
+    const autoTopUps = new AutoTopUps(deps);
     return {
       set: (monthly = 100) =>
         autoTopUps.set(accountId, { below: Number(usd(5)), amount: Number(usd(20)), monthly: usd(monthly) }),
@@ -121,6 +124,19 @@ describe.each(dialects)("%s", (dialect) => {
     expect(charged).toBe(1);
     clock.advance(12 * hour);
     await look(1);
+    expect(charged).toBe(2);
+  });
+
+  test("a new month begins at once for a core that charged a moment ago, also where another one found the month used up", async () => {
+    const [one, other] = [start(), start()];
+    clock.advance(11 * hour + 50 * minute);
+    await one.set(20);
+    await one.look(1);
+    expect(charged).toBe(1);
+    await other.look(1);
+    expect(await one.notBefore()).toEqual(new Date("2026-12-01"));
+    clock.advance(10 * minute);
+    await one.look(1);
     expect(charged).toBe(2);
   });
 });

@@ -69,7 +69,9 @@ describe.each(dialects)("%s", (dialect) => {
       logger: { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) },
       isBooked: async (_: unknown, reference: string) => credited.includes(reference),
     } as unknown as Dependencies;
-    const { checkouts, sweep, events } = createCheckout(deps, { hold: async () => true, release: none });
+    const lease = { hold: async () => true, release: none };
+    const { checkouts, sweep: first, events } = createCheckout(deps, lease);
+    let sweep = first;
     const returnUrl = "https://console.example/";
     const { id } = await checkouts.open({ accountId, amount: Number(usd(25)), requestId: "one", returnUrl });
     return {
@@ -80,6 +82,14 @@ describe.each(dialects)("%s", (dialect) => {
           clock.advance(Math.min(10 * minute, ms - passed));
           await sweep.run();
         }
+      },
+      /** Another process takes over. */
+      restart() {
+        sweep = createCheckout(deps, lease).sweep;
+      },
+      /** The first one takes over again. */
+      goBack() {
+        sweep = first;
       },
       pay() {
         found = "paid";
@@ -123,6 +133,33 @@ describe.each(dialects)("%s", (dialect) => {
     pay();
     await pass(hour);
     expect(await get()).toMatchObject({ state: "credited" });
+  });
+
+  test("it is over after a day also where processes take turns, each of which sees a part of the refusals", async () => {
+    const { get, pass, restart } = await start();
+    for (let day = 0; day < 3; day++) {
+      expect(await get()).toMatchObject({ state: "open" });
+      restart();
+      await pass(8 * hour);
+    }
+    restart();
+    await pass(3 * hour);
+    expect(await get()).toMatchObject({ state: "expired", askAt: null });
+  });
+
+  test("an answer that another process got in between begins the day anew", async () => {
+    const { get, pass, restart, goBack } = await start();
+    await pass(20 * hour);
+    const refusal = failure;
+    restart();
+    failure = undefined;
+    await pass(24 * hour);
+    failure = refusal;
+    goBack();
+    await pass(24 * hour);
+    expect(await get()).toMatchObject({ state: "open" });
+    await pass(26 * hour);
+    expect(await get()).toMatchObject({ state: "expired" });
   });
 
   test("what is known to be paid is never given up", async () => {

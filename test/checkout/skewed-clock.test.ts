@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
+import { Charges } from "#src/checkout/auto-top-up/charges.ts";
 import { Crossings } from "#src/checkout/auto-top-up/crossings.ts";
 import { Checkouts } from "#src/checkout/checkouts.ts";
 import type { Customers } from "#src/checkout/customers.ts";
@@ -67,7 +68,7 @@ describe.each(dialects)("%s", (dialect) => {
     const payments = {
       credit: () => storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { charging: null }),
     } as unknown as Payments;
-    const crossings = new Crossings(deps, customers, payments);
+    const crossings = new Crossings(deps, new Charges(deps, customers, payments));
     const swept = { payments: { credit: none }, crossings: { look: none } } as unknown as Swept;
     return {
       crossings,

@@ -35,7 +35,7 @@ describe.each(dialects)("%s", (dialect) => {
     await (await openStorage(url)).close();
     await run(
       url,
-      `delete from mikro_orm_migrations;
+      `delete from mikro_orm_migrations where name = 'Migration20261126000018';
        insert into mikro_orm_migrations (name)
        values ('Migration20261125000000'), ('Migration20261126000017'), ('Migration20261126000018')`,
     );

@@ -125,4 +125,13 @@ describe.each(dialects)("%s", (dialect) => {
     advance(1);
     expect(await second.hold()).toBe(true);
   });
+
+  test("a core that was suspended, and whose work another one took, does not have it for a moment", async () => {
+    const { core, manual, turn } = await open();
+    const first = await core();
+    expect(await first.hold()).toBe(true);
+    manual.jump(hourMs); // the monotonic clock stands still meanwhile
+    await turn(hourMs);
+    expect([await (await core()).hold(), await first.hold()]).toEqual([true, false]);
+  });
 });

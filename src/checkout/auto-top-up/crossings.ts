@@ -1,23 +1,25 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "#lib/money/money.ts";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
 import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import type { Customers } from "../customers.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { demandProvider, finalReason, isOverDay } from "../faults.ts";
-import { answeredMs, newPayment, orderOfCrossing, type Payments } from "../payments.ts";
+import { finalReason, isOverDay } from "../faults.ts";
+import { answeredMs, newPayment, orderOfCrossing } from "../payments.ts";
+import type { Charges } from "./charges.ts";
 import { chargedThisMonth, startOfMonth } from "./settings.ts";
 
 /** Accounts looked at in one go. */
 const atOnce = 500;
 /** Milliseconds until a charge that was broken off is carried on. */
 const carryOnMs = 60_000;
-/** After a decline the card rests for a day, and after three in a row for good. */
-const restMs = 86_400_000;
-const mostDeclines = 3;
 /** Milliseconds until an account over a payment limit is looked at again. */
 const overLimitMs = 3_600_000;
+
+/** A crossing that was taken. `isLifted`: its charge brings the balance to the bound. */
+interface Taken {
+  readonly charge: ProviderPayment;
+  readonly isLifted: boolean;
+}
 
 /**
  * Charges saved cards where balances have crossed below their bounds: one charge a crossing. A crossing is a number of
@@ -27,20 +29,18 @@ const overLimitMs = 3_600_000;
  */
 export class Crossings {
   readonly #deps: Dependencies;
-  readonly #customers: Customers;
-  readonly #payments: Payments;
+  readonly #charges: Charges;
   /** Accounts whose charge was too small, and when that was by the monotonic clock: the time of day may be set forward. */
   readonly #answered = new Map<string, number>();
 
-  constructor(deps: Dependencies, customers: Customers, payments: Payments) {
+  constructor(deps: Dependencies, charges: Charges) {
     this.#deps = deps;
-    this.#customers = customers;
-    this.#payments = payments;
+    this.#charges = charges;
   }
 
   /** Looks at all accounts once. */
   async look(): Promise<void> {
-    const { storage, accounts, clock, logger } = this.#deps;
+    const { storage, clock, logger } = this.#deps;
     for (let after = ""; ; ) {
       const now = new Date(clock.now());
       const due = [{ notBefore: null }, { notBefore: { $lte: now } }, { declines: 0 }];
@@ -53,13 +53,11 @@ export class Crossings {
         return;
       }
       after = last.accountId;
-      const ids = rows.map(({ accountId }) => accountId);
-      const found = await accounts.listAccounts({ accountIds: ids, pageSize: atOnce });
+      const balances = await this.#readBalances(rows.map(({ accountId }) => accountId));
       for (const row of rows) {
-        const account = found.accounts.find(({ id }) => id === row.accountId);
-        if (account !== undefined && !account.frozen) {
-          // A charge pays what is owed first.
-          await this.#judge(row, account.balancePicoUsd - account.debtPicoUsd, now).catch((error: unknown) =>
+        const balance = balances.get(row.accountId);
+        if (balance !== undefined) {
+          await this.#judge(row, balance, now).catch((error: unknown) =>
             logger.warn({ error, account: row.accountId }, "a saved card could not be charged yet"),
           );
         }
@@ -67,11 +65,18 @@ export class Crossings {
     }
   }
 
+  /** What some accounts have, less what they owe, which a charge pays first. Frozen ones are not among them. */
+  async #readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const { accounts } = await this.#deps.accounts.listAccounts({ accountIds: [...accountIds], pageSize: atOnce });
+    const open = accounts.filter(({ frozen }) => !frozen);
+    return new Map(open.map(({ id, balancePicoUsd, debtPicoUsd }) => [id, balancePicoUsd - debtPicoUsd]));
+  }
+
   /** Acts on a balance. At its bound, the last crossing is over, and the card waits for nothing but the next one. */
   async #judge(seen: AutoTopUp, balance: bigint, now: Date): Promise<void> {
     const { accountId, below, crossing, notBefore, declines } = seen;
     if (balance < BigInt(below)) {
-      await ((notBefore ?? now) > now || this.#rests(seen) ? undefined : this.#cross(seen, balance));
+      await ((notBefore ?? now) > now || this.#rests(seen) ? undefined : this.#cross(seen));
     } else if (notBefore && declines === 0) {
       const answered = { accountId, crossing, charging: null, declines };
       await this.#deps.storage.orm.em.fork().nativeUpdate(AutoTopUp, answered, { notBefore: null });
@@ -88,7 +93,7 @@ export class Crossings {
     return isResting;
   }
 
-  async #cross(seen: AutoTopUp, balance: bigint): Promise<void> {
+  async #cross(seen: AutoTopUp): Promise<void> {
     const { accountId, amount } = seen;
     try {
       const wish = { accountId, amountPicoUsd: BigInt(amount), reference: "auto top-up", validateOnly: true };
@@ -100,15 +105,19 @@ export class Crossings {
       }
       throw error;
     }
-    const charge = await this.#take(seen, balance);
-    if (charge !== undefined) {
-      this.#answered.set(accountId, this.#deps.clock.monotonic());
-      await this.carryOn(charge);
+    // Read again: the charges of the accounts before this one may have taken minutes.
+    const balance = (await this.#readBalances([accountId])).get(accountId);
+    const taken = balance === undefined ? undefined : await this.#take(seen, balance);
+    if (taken !== undefined) {
+      if (!taken.isLifted) {
+        this.#answered.set(accountId, this.#deps.clock.monotonic());
+      }
+      await this.#charges.carryOn(taken.charge);
     }
   }
 
   /** Takes a crossing. Undefined: another core has taken it, it is none any more, or the month's bound is reached. */
-  async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<ProviderPayment | undefined> {
+  async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<Taken | undefined> {
     const { storage, clock } = this.#deps;
     const now = clock.now();
     return inTransaction(storage, async (em) => {
@@ -117,7 +126,7 @@ export class Crossings {
         return undefined;
       }
       if (balance >= BigInt(row.below)) {
-        return undefined; // the bound was lowered since
+        return undefined; // money came, or the bound was lowered since
       }
       const charged = await chargedThisMonth(em, accountId, now);
       if (charged + BigInt(row.amount) > BigInt(row.monthly)) {
@@ -132,47 +141,8 @@ export class Crossings {
       const isLifted = balance + BigInt(row.amount) >= BigInt(row.below);
       const notBefore = isLifted ? null : new Date(now + answeredMs);
       await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: next, charging: id, notBefore });
-      return charge;
+      return { charge, isLifted };
     });
-  }
-
-  /** Carries a charge on from where it stands. Throws what a retry may change. */
-  async carryOn({ id, accountId, amount }: ProviderPayment): Promise<void> {
-    const provider = demandProvider(this.#deps.provider);
-    const customer = await this.#customers.of(accountId);
-    const made = await provider.charge.make({ id, accountId, customer, amount });
-    if ("declined" in made) {
-      await this.#decline({ id, accountId, amount }, made.declined);
-      return;
-    }
-    await this.#payments.credit(await provider.charge.read(made.reference));
-  }
-
-  async #decline({ id, accountId, amount }: Pick<ProviderPayment, "id" | "accountId" | "amount">, problem: string) {
-    const { storage, clock, announce, logger } = this.#deps;
-    await inTransaction(storage, async (em) => {
-      const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-      const declined = { state: "declined" as const, problem, askAt: null };
-      const first = await em.nativeUpdate(ProviderPayment, { id, state: "open" }, declined);
-      if (first === 0 || row === null) {
-        return;
-      }
-      const declines = row.declines + 1;
-      const isOver = declines >= mostDeclines;
-      await em.nativeUpdate(
-        AutoTopUp,
-        { accountId },
-        {
-          charging: null,
-          declines,
-          notBefore: new Date(clock.now() + restMs),
-          ...(isOver && row.state === "on" ? { state: "declined" as const } : {}),
-        },
-      );
-      const data = { amount_usd: formatUsd(BigInt(amount)), reason: problem, declines, switched_off: isOver };
-      await announce(em, { type: "auto_top_up.declined", accountId, data });
-    });
-    logger.warn({ account: accountId, problem }, "a saved card was declined");
   }
 }
 

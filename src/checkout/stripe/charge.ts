@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import { type Charged, type Provider, RefusedByProvider, UnknownCustomer } from "../provider.ts";
+import { type Charged, type ChargeOrder, type Provider, RefusedByProvider, UnknownCustomer } from "../provider.ts";
 import { toCents } from "./amounts.ts";
 import { asking } from "./client.ts";
 import { marks, readIntent } from "./found.ts";
@@ -27,7 +27,7 @@ export function createCharge(stripe: Stripe): Provider["charge"] {
     return data[0]?.id;
   }
 
-  async function charge(order: Parameters<Provider["charge"]["make"]>[0]): Promise<Charged> {
+  async function charge(order: ChargeOrder, mayCharge: () => Promise<boolean>): Promise<Charged | undefined> {
     const { id, accountId, customer, amount } = order;
     const earlier = await findEarlier(customer, id);
     if (earlier !== undefined) {
@@ -36,6 +36,9 @@ export function createCharge(stripe: Stripe): Provider["charge"] {
     const card = await findCard(customer);
     if (card === undefined) {
       return { declined: noCard };
+    }
+    if (!(await mayCharge())) {
+      return undefined;
     }
     const intent = await stripe.paymentIntents.create(
       {
@@ -55,9 +58,9 @@ export function createCharge(stripe: Stripe): Provider["charge"] {
   }
 
   return {
-    async make(order) {
+    async make(order, mayCharge) {
       try {
-        return await asking(() => charge(order));
+        return await asking(() => charge(order, mayCharge));
       } catch (error) {
         if (error instanceof RefusedByProvider) {
           return { declined: error instanceof UnknownCustomer ? noCard : error.message };

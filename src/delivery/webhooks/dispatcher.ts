@@ -184,6 +184,9 @@ export class Dispatcher {
       return undefined;
     }
     const { webhook, event } = found;
+    if (event === undefined) {
+      return { ok: false, error: "the event is not kept any more" };
+    }
     const now = clock.now();
     try {
       const headers = signedHeaders(event.id, Math.floor(now / 1000), event.body, this.#secretsOf(webhook, now));

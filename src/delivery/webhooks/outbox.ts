@@ -80,12 +80,15 @@ export class Outbox {
     return em.find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
   }
 
-  /** A delivery's event and endpoint. Undefined: the endpoint was deleted. */
-  async read({ webhookId, eventId }: Delivery): Promise<{ webhook: Webhook; event: Event } | undefined> {
+  /**
+   * A delivery's endpoint and event. Undefined: the endpoint was deleted. Without an event: it is not kept any more, as where
+   * somebody has it sent again while it is dropped.
+   */
+  async read({ webhookId, eventId }: Delivery): Promise<{ webhook: Webhook; event: Event | undefined } | undefined> {
     const em = this.#storage.orm.em.fork();
     const webhook = await em.findOne(Webhook, webhookId);
     const event = await em.findOne(Event, eventId);
-    return webhook === null || event === null ? undefined : { webhook, event };
+    return webhook === null ? undefined : { webhook, event: event ?? undefined };
   }
 
   /**

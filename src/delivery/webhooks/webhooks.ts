@@ -6,13 +6,15 @@ import type { Seal } from "#lib/ids/sealed.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
-import { dropRows } from "#src/storage/orm/drop-rows.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { nextTurn } from "./batches.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { noWebhook, pause, redeliver, resume, sendTest } from "./steer.ts";
 
 const mostWebhooks = 100;
+/** Deliveries removed in one transaction, with their endpoint. */
+const removedAtOnce = 1000;
 
 interface Dependencies {
   readonly storage: Storage;
@@ -82,16 +84,30 @@ export class Webhooks {
     });
   }
 
-  /** Throws WEBHOOK_NOT_FOUND. */
+  /**
+   * Removes an endpoint with its deliveries, some at a time. The newest go first: wherever it breaks off, each lane has its first
+   * delivery, which the others wait for. Throws WEBHOOK_NOT_FOUND.
+   */
   async delete(id: string): Promise<Webhook> {
     const { storage } = this.#parts;
-    await dropRows(storage, Delivery, { webhookId: id });
-    return inTransaction(storage, async (em) => {
-      const webhook = required(await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE }));
-      await em.nativeDelete(Delivery, { webhookId: id });
-      await em.nativeDelete(Webhook, { id });
-      return webhook;
-    });
+    for (;;) {
+      const removed = await inTransaction(storage, async (em) => {
+        const webhook = required(await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE }));
+        const orderBy = { at: "desc", eventId: "desc" } as const;
+        const find = { orderBy, limit: removedAtOnce, fields: ["id"], disableIdentityMap: true } as const;
+        const newest = await em.find(Delivery, { webhookId: id }, find);
+        await em.nativeDelete(Delivery, { id: { $in: newest.map((delivery) => delivery.id) } });
+        if (newest.length === removedAtOnce) {
+          return undefined;
+        }
+        await em.nativeDelete(Webhook, { id });
+        return webhook;
+      });
+      if (removed !== undefined) {
+        return removed;
+      }
+      await nextTurn();
+    }
   }
 
   /** Throws WEBHOOK_NOT_FOUND. */

@@ -4,6 +4,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { Account, closedReason, toNameKey } from "#src/storage/entities/account.ts";
+import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
+import { Member } from "#src/storage/entities/people/member.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -136,21 +138,38 @@ export class Accounts {
 
   /** Freezes an account. A frozen account gets the new reason. Throws ACCOUNT_NOT_FOUND. */
   async freeze(id: string, reason: string, now: Date): Promise<Account> {
+    await inTransaction(this.#storage, (em) => this.#freeze(em, id, reason, now));
+    return this.get(id);
+  }
+
+  /** Freezes an account for good, and charges its card no more. Its people are removed apart. Throws ACCOUNT_NOT_FOUND. */
+  async close(id: string, now: Date): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
-      const frozen = await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
-      if (frozen > 0) {
-        await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
-      }
-      // A closed account stays one whatever it is frozen for since: nobody has it any more.
-      const open = [{ frozenReason: null }, { frozenReason: { $ne: closedReason } }];
-      await em.nativeUpdate(Account, { id, $or: open }, { frozenReason: reason });
+      await em.nativeUpdate(AutoTopUp, { accountId: id }, { state: "off" });
+      await this.#freeze(em, id, closedReason, now);
     });
     return this.get(id);
   }
 
-  /** Throws ACCOUNT_NOT_FOUND. */
+  async #freeze(em: SqlEntityManager, id: string, reason: string, now: Date): Promise<void> {
+    const frozen = await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
+    if (frozen > 0) {
+      await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
+    }
+    // A closed account stays one whatever it is frozen for since: nobody has it any more.
+    const open = [{ frozenReason: null }, { frozenReason: { $ne: closedReason } }];
+    await em.nativeUpdate(Account, { id, $or: open }, { frozenReason: reason });
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND, and INVALID_ARGUMENT for an account that is closed and has nobody. */
   async unfreeze(id: string): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
+      const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (account?.frozenReason === closedReason && (await em.count(Member, { accountId: id })) === 0) {
+        throw failure(Reason.INVALID_ARGUMENT, "The account is closed, and nobody has it any more: it stays frozen.", {
+          parameter: "account_id",
+        });
+      }
       const frozen = { id, frozenAt: { $ne: null } };
       if ((await em.nativeUpdate(Account, frozen, { frozenAt: null, frozenReason: null })) > 0) {
         await this.#announce?.(em, { type: "account.unfrozen", accountId: id, data: {} });

@@ -186,7 +186,7 @@ export function createAccountMethods(deps: Dependencies) {
       const id = requireId(visibleAccount(context, accountId), "account");
       await noteAccount(context, id);
       // Nothing may be spent from now on. Money comes first: a failure leaves the people who can send the call again.
-      await accounts.freeze(id, closedReason, new Date(deps.clock.now()));
+      await accounts.close(id, new Date(deps.clock.now()));
       deps.accountChanged(id);
       const { gone, left } = await deps.giveBack(id, `close-${requestId}`);
       const refunded = gone + (await refundAll(id, `close-${requestId}`, left, context));
@@ -197,6 +197,9 @@ export function createAccountMethods(deps: Dependencies) {
 
     async freezeAccount({ accountId, reason }, context) {
       const id = requireId(accountId, "account");
+      if (reason === closedReason) {
+        throw invalid("reason", "Only closing an account makes it closed: name another reason.");
+      }
       await noteAccount(context, id);
       const account = await accounts.freeze(id, reason, new Date(deps.clock.now()));
       deps.accountChanged(id);

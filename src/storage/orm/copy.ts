@@ -56,7 +56,7 @@ async function copyTables(
   onProgress: (done: number) => void,
 ): Promise<RowCounts> {
   if (to.dialect === "postgresql" && !(await hasRows(to.orm.em.fork(), Usage))) {
-    await makeDays(to.pool, await daysOf(source));
+    await makeDays(to.pool, await daysOf(from));
   }
   let done = 0;
   return to.orm.em.fork().transactional(async (target) => {
@@ -124,15 +124,27 @@ const daysAhead = 7;
 
 /**
  * The days of receipts, by the ids of their runs. The first eight of their digits tell the time to 66 seconds, so that there
- * are few of them.
+ * are few of them. Read in a snapshot: it looks at every receipt.
  */
-async function daysOf(source: SqlEntityManager): Promise<number[]> {
-  const rows = await source.execute<{ start: string }[]>(
-    "select distinct substr(cast(run_id as text), 1, 8) as start from usage where substr(cast(run_id as text), 15, 1) = '7'",
-  );
-  const days = rows.flatMap(({ start }) => ["0000", "ffff"].map((rest) => dayOfRun(`${start}-${rest}-7`)));
+async function daysOf({ snapshot: open }: Storage): Promise<number[]> {
+  const snapshot = await open("tables");
+  const days = new Set<number>();
   const last = Math.floor(Date.now() / 86_400_000) + daysAhead;
-  return [...new Set(days)].filter((day) => day !== undefined && day >= firstDay && day <= last) as number[];
+  try {
+    const starts = snapshot.rows(
+      "select distinct substr(cast(run_id as text), 1, 8) as start from usage where substr(cast(run_id as text), 15, 1) = '7'",
+    );
+    for await (const rows of starts) {
+      for (const day of rows.flatMap(({ start }) => ["0000", "ffff"].map((rest) => dayOfRun(`${start}-${rest}-7`)))) {
+        if (day !== undefined && day >= firstDay && day <= last) {
+          days.add(day);
+        }
+      }
+    }
+  } finally {
+    await snapshot.close();
+  }
+  return [...days];
 }
 
 function readField(row: Row, field: string, embedded: [owner: string, name: string] | undefined): unknown {

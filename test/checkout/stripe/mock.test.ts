@@ -38,7 +38,7 @@ async function doAll(): Promise<void> {
   }
   stripe.bank.pay(found, true);
   const { reference = "" } = await provider.checkout.read(session);
-  await provider.charge.make({ id: "two", accountId, customer, amount });
+  await provider.charge.make({ id: "two", accountId, customer, amount }, async () => true);
   await provider.charge.read(reference);
   await provider.refund.make({ id: "three", accountId, reference, amount });
   await provider.refund.list(reference);

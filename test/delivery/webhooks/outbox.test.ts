@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "#lib/ids/random.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
+import { Event } from "#src/storage/entities/event.ts";
 import { dialects } from "../../money/databases.ts";
 import { eventually } from "../../support/eventually.ts";
 import { pause } from "../../support/pause.ts";
@@ -65,6 +66,24 @@ describe.each(dialects)("%s", (dialect) => {
     await pause(100, "nothing may be sent");
     expect(references(receiver, account)).toEqual(["first"]);
   });
+});
+
+test("a delivery that is sent again while its event leaves the database fails, and is tried as seldom as any other", async () => {
+  const { storage, webhooks, core, endpoint, tell, outbox } = await start();
+  const receiver = await endpoint();
+  const { webhook } = await webhooks.create(receiver.url, ["account.topped_up"]);
+  await tell(v7(), "old");
+  await outbox.spread();
+  await storage.orm.em.fork().nativeDelete(Event, {});
+  const dispatcher = core();
+  await dispatcher.turn();
+  const [delivery] = await eventually("it has failed", async () => {
+    const found = await webhooks.deliveries(webhook.id, { after: undefined, limit: 1 });
+    return found[0]?.attempts === 1 ? found : undefined;
+  });
+  expect(delivery).toMatchObject({ status: "pending", error: "the event is not kept any more" });
+  await eventually("nothing is under way", () => dispatcher.underway === 0);
+  expect(receiver.received).toEqual([]);
 });
 
 test("an event that comes while the one before it ends is not forgotten", async () => {

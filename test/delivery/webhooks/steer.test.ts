@@ -4,8 +4,10 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/ids/sealed.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { Webhooks } from "#src/delivery/webhooks/webhooks.ts";
+import { Delivery } from "#src/storage/entities/event.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -28,7 +30,9 @@ async function open(dialect: (typeof dialects)[number]) {
   const clock = new ManualClock();
   const parts = { storage, clock, random: systemRandom };
   const announce = createAnnounce(parts);
-  const webhooks = new Webhooks({ ...parts, seal: createSeal([{ version: 1, secret: "pepper" }], systemRandom) });
+  const seal = createSeal([{ version: 1, secret: "pepper" }], systemRandom);
+  const webhooksOn = (on: Storage) => new Webhooks({ ...parts, storage: on, seal });
+  const webhooks = webhooksOn(storage);
   const outbox = new Outbox(parts);
   const [one, other] = await Promise.all(
     ["one", "other"].map(
@@ -41,7 +45,7 @@ async function open(dialect: (typeof dialects)[number]) {
   };
   const due = async () => (await outbox.due([], 100)).map(({ webhookId, type }) => ({ webhookId, type }));
   const all = (webhookId: string) => webhooks.deliveries(webhookId, { after: undefined, limit: 100 });
-  return { clock, webhooks, outbox, one: one?.id ?? "", other: other?.id ?? "", tell, due, all };
+  return { storage, clock, webhooks, webhooksOn, outbox, one: one?.id ?? "", other: other?.id ?? "", tell, due, all };
 }
 
 describe.each(dialects)("%s", (dialect) => {
@@ -108,5 +112,43 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await webhooks.redeliver(one, begun.id)).toMatchObject({ status: "pending", deliveredAt: null });
     await expect(webhooks.redeliver(one, v7())).rejects.toThrow("The endpoint has no such delivery.");
     await expect(webhooks.redeliver(v7(), begun.id)).rejects.toThrow("There is no such webhook.");
+  });
+
+  test("an endpoint whose removal breaks off goes on with what is left of each account's events, in order", async () => {
+    const { storage, clock, webhooks, webhooksOn, outbox, one, all } = await open(dialect);
+    const accounts = [v7(), v7(), v7()];
+    for (const batch of [0, 1, 2]) {
+      const rows = Array.from({ length: 600 }, (_, at) => {
+        const lane = accounts[at % accounts.length] as string;
+        const place = { lane, at: new Date(clock.now()), nextAt: batch === 0 && at < 3 ? new Date(clock.now()) : null };
+        clock.advance(1);
+        return {
+          ...{ id: v7(), webhookId: one, eventId: v7(), type: "key.created", ...place, status: "pending" as const },
+          ...{ attempts: 0, firstAt: null, deliveredAt: null, responseStatus: null, error: "" },
+        };
+      });
+      await storage.orm.em.fork().insertMany(Delivery, rows);
+    }
+    let transactions = 0;
+    const dying = {
+      ...storage,
+      orm: {
+        em: {
+          fork: () => {
+            if (++transactions > 1) {
+              throw new Error("the process has died");
+            }
+            return storage.orm.em.fork();
+          },
+        },
+      },
+    } as unknown as Storage;
+    await expect(webhooksOn(dying).delete(one)).rejects.toThrow("the process has died");
+    expect(await storage.orm.em.fork().count(Delivery, { webhookId: one })).toBe(800);
+    const lanes = (await outbox.due([], 10)).map(({ lane }) => lane);
+    expect(lanes.toSorted()).toEqual(accounts.toSorted());
+    await webhooks.delete(one);
+    expect(await all(one)).toEqual([]);
+    await expect(webhooks.delete(one)).rejects.toThrow("There is no such webhook.");
   });
 });

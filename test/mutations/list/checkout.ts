@@ -13,9 +13,9 @@ export const checkoutMutations = [
     },
     {
       name: "a charge that was broken off is made anew",
-      file: "auto-top-up/crossings.ts",
-      find: "provider.charge.make({ id, accountId",
-      replace: "provider.charge.make({ id: this.#deps.random.uuid(), accountId",
+      file: "auto-top-up/charges.ts",
+      find: "const order = { id, accountId",
+      replace: "const order = { id: this.#deps.random.uuid(), accountId",
       breaks: "Each crossing is charged once, also by several cores and after a crash.",
       tests: ["payments"],
     },
@@ -44,8 +44,24 @@ export const checkoutMutations = [
       tests: ["payments"],
     },
   ]),
-  // No world loses what the payment provider was asked for.
+  // No world loses what the payment provider was asked for, or judges by a balance from before another account's charge.
   ...within({ source: "src/checkout", tests: "test/checkout", worlds: [] }, [
+    {
+      name: "a charge that was begun is made although its account was frozen since",
+      file: "auto-top-up/charges.ts",
+      find: "return isOn && !(",
+      replace: "return isOn || !(",
+      breaks: "A frozen account is not charged",
+      tests: ["stale-accounts"],
+    },
+    {
+      name: "a card is charged by a balance from before another account's charge",
+      file: "auto-top-up/crossings.ts",
+      find: "const balance = (await this.#readBalances([accountId])).get(accountId);",
+      replace: "const balance: bigint | undefined = 0n;",
+      breaks: "charges the card that was saved at a checkout once the",
+      tests: ["stale-accounts"],
+    },
     {
       name: "a crossing that a failover has lost charges the card anew",
       file: "payments.ts",

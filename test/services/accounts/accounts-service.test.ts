@@ -166,6 +166,18 @@ test("an account is frozen with a reason, and limited, until that is lifted", as
   expect(usual.account?.serviceClass).toBe(ServiceClass.UNSPECIFIED);
 });
 
+test("a closed account stays frozen, whatever it is frozen for since, and only closing makes it closed", async () => {
+  const accountId = await newAccount();
+  const byHand = detail(client.freezeAccount({ accountId, reason: "closed" }));
+  expect(await byHand).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "reason" });
+  await client.closeAccount({ accountId, requestId: "close" });
+  for (const reason of ["fraud", "unpaid"]) {
+    const unfrozen = detail(client.unfreezeAccount({ accountId }));
+    expect(await unfrozen).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "account_id" });
+    expect((await client.freezeAccount({ accountId, reason })).account).toMatchObject({ frozen: true });
+  }
+});
+
 test("payments and grants become lots", async () => {
   const accountId = await newAccount();
   const paid = await client.topUp({ accountId, amountPicoUsd: 10n * usd, reference: "pay" });

@@ -136,15 +136,19 @@ export class Bank {
         read: (id) => wire.call("read session", () => this.#read(this.sessions.get(id))),
       },
       charge: {
-        make: (order) =>
-          once("charge", order.id, () => {
+        make: async (order, mayCharge) => {
+          if (!this.#done.has(order.id) && !(await mayCharge())) {
+            return undefined;
+          }
+          return once("charge", order.id, () => {
             const { id, accountId, amount } = order;
             if (this.declining.has(accountId)) {
               return { declined: "the card was declined" };
             }
             this.onCharge(order);
             return { reference: this.#take({ order: id, accountId, amount, currency: "usd", isAuto: true }) };
-          }),
+          });
+        },
         read: (reference) => wire.call("read payment", () => show(this.payments.get(reference) as Paid)),
       },
       refund: {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import { SqlEntityManager } from "@mikro-orm/sql";
 import { Client } from "pg";
 import { NIL, v7 } from "uuid";
 import { Setting } from "#src/storage/entities/setting.ts";
-import { copyMoment } from "#src/storage/orm/copy.ts";
+import { copyMoment, copyStorage } from "#src/storage/orm/copy.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { PostgresqlStorage, Storage } from "#src/storage/storage.ts";
 import { databases } from "../../money/databases.ts";
@@ -87,3 +88,37 @@ test("a target with rows is told by their table, and stays as it was", async () 
   await expect(copyMoment(source, target)).rejects.toThrow("the target is in use: its table setting has rows");
   expect(await target.orm.em.fork().find(Setting, {})).toMatchObject([{ value: "of the target" }]);
 });
+
+test.each(["sqlite", "postgresql"] as const)(
+  "the days of receipts are found in %s by no statement that is given up after a while",
+  async (dialect) => {
+    const from = await openStorage(await newDatabase(dialect));
+    const to = await openStorage(await newDatabase("postgresql"));
+    const yesterday = Date.now() - 86_400_000;
+    const runId = v7({ msecs: yesterday });
+    await from.orm.em.fork().execute(
+      `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+         settled_at) values (?, ?, ?, '', 'm', 1, 1, 0, 0, 'completed', ?)`,
+      [runId, runId, NIL, from.dialect === "sqlite" ? yesterday : new Date(yesterday)],
+    );
+    const { execute } = SqlEntityManager.prototype;
+    const spy = jest.spyOn(SqlEntityManager.prototype, "execute").mockImplementation(function (
+      this: SqlEntityManager,
+      ...call: Parameters<typeof execute>
+    ) {
+      return /from usage where/.test(String(call[0]))
+        ? Promise.reject(new Error("it takes too long"))
+        : execute.apply(this, call);
+    } as typeof execute);
+    try {
+      expect(await copyStorage(from, to)).toMatchObject({ usage: 1 });
+      const [row] = await to.orm.em
+        .fork()
+        .execute<{ place: string }[]>("select tableoid::regclass::text as place from usage");
+      expect(row?.place).toContain(new Date(yesterday).toISOString().slice(0, 10).replaceAll("-", ""));
+    } finally {
+      spy.mockRestore();
+      await Promise.all([from.close(), to.close()]);
+    }
+  },
+);

@@ -349,7 +349,8 @@ export declare type FreezeAccountRequest = Message<"tollgate.accounts.v1.FreezeA
   accountId: string;
 
   /**
-   * Why, for people; callers see it. 1 to 200 characters, not all of them spaces.
+   * Why, for people; callers see it. 1 to 200 characters, not all of them spaces, and not "closed", which is what closing
+   * an account writes here.
    *
    * @generated from field: string reason = 2;
    */

@@ -72,7 +72,8 @@ export declare const AccountsService: GenService<{
     output: typeof FreezeAccountResponseSchema;
   },
   /**
-   * Lets an account run requests again. An account that is not frozen stays as it is.
+   * Lets an account run requests again. An account that is not frozen stays as it is. One that is closed and has no people
+   * any more stays frozen: INVALID_ARGUMENT.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UnfreezeAccount
    */

@@ -151,7 +151,7 @@ export function addAccounts(program: Command, io: Io): void {
       accountDocument(required((await client(core).freezeAccount({ accountId, reason })).account)),
   });
   addQuestion<[string], object>(group, "unfreeze <account>", io, {
-    description: "let an account run requests again",
+    description: "let an account run requests again, unless it is closed and nobody has it any more",
     ask: async (core, _, accountId) =>
       accountDocument(required((await client(core).unfreezeAccount({ accountId })).account)),
   });

@@ -34,6 +34,8 @@ export const ProviderPayment = defineEntity({
     createdAt: p.datetime(3),
     /** When the provider is asked next how it stands. Null: it is over. */
     askAt: p.datetime(3).nullable(),
+    /** Since when the provider refuses to tell of it. Null: it answered last, or was not asked. */
+    refusedAt: p.datetime(3).nullable(),
   },
   uniques: [{ properties: ["accountId", "origin", "cause"] }],
   indexes: [
