@@ -66,7 +66,7 @@ export function visibleAccount(context: Pick<HandlerContext, "values">, accountI
   if (principal.kind === "operator") {
     return accountId;
   }
-  if (accountId !== "" && accountId !== principal.accountId) {
+  if (principal.accountId === "" || (accountId !== "" && accountId !== principal.accountId)) {
     throw failure(Reason.PERMISSION_DENIED, "A key or a session sees its own account alone.");
   }
   return principal.accountId;

@@ -1,6 +1,6 @@
 import { Code, createContextValues } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
-import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import { principalKey, readCaller, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { caller, operator } from "./fake-authenticator.ts";
 
@@ -16,6 +16,8 @@ describe("principals", () => {
     ["nobody", () => readPrincipal(context())],
     ["nobody who pays", () => readCaller(context())],
     ["the operator, who does not pay", () => readCaller(context(operator))],
+    ["a caller of another account", () => visibleAccount(context(caller), "another")],
+    ["a person without an account, who would see all", () => visibleAccount(context({ ...caller, accountId: "" }), "")],
   ])("that are %s are PERMISSION_DENIED", (_what, ask) => {
     expect(ask).toThrow(expect.objectContaining({ code: Code.PermissionDenied }));
   });
