@@ -27,10 +27,13 @@ const readers = new WeakMap<DescMessage, Read>();
 /**
  * Creates the function that reads messages of one type from the JSON of an HTTP surface, by the options of
  * tollgate.facade.v1. Unknown keys are ignored, and null means absent, unless a field says otherwise. Throws RequestError 400 with the field's path.
+ * With the body that the JSON was parsed from, JSON that is passed on as text keeps numbers that a double does not hold.
  */
-export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknown) => MessageShape<Desc> {
+export function jsonDecoder<Desc extends DescMessage>(
+  desc: Desc,
+): (json: unknown, body?: string) => MessageShape<Desc> {
   const read = compileReader(desc);
-  return (json) => read(json, new JsonPath()) as MessageShape<Desc>;
+  return (json, body) => read(json, new JsonPath(body)) as MessageShape<Desc>;
 }
 
 function compileReader(desc: DescMessage): Read {

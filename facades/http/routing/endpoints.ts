@@ -89,10 +89,13 @@ function readerOfBody(
   const parse = jsonParser(input);
   return (exchange, params) => {
     const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
-    const body = readJson(exchange, identify, parse);
-    return Object.keys(params).length === 0
-      ? body.then(decode)
-      : body.then((json) => decode(kindOfJson(json) === "an object" ? Object.assign(json as object, params) : json));
+    const hasParams = Object.keys(params).length > 0;
+    return readJson(exchange, identify, (text) => ({ json: parse(text), text })).then(({ json, text }) => {
+      if (hasParams && kindOfJson(json) === "an object") {
+        Object.assign(json as object, params);
+      }
+      return decode(json, text);
+    });
   };
 }
 
