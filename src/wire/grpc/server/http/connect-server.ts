@@ -34,6 +34,7 @@ import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-e
 import { strictNumbers } from "../../workarounds/strict-numbers.ts";
 import { type Gate, listenerKey, openGate, refuse, tooManyCalls } from "../gate.ts";
 import type { ListeningServer, ServerOptions } from "../listening-server.ts";
+import { withoutUnknown } from "../mount-service.ts";
 import { peerKey } from "../peer.ts";
 import { Receiving } from "../receiving.ts";
 import { watchReading } from "./answer-body.ts";
@@ -82,7 +83,7 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
     for (const { method, impl } of Object.values(createServiceImplSpec(service, implementation).methods)) {
       // A misspelt field must not be taken for one that was left out: a key would have no limit, a model no price.
       const jsonOptions = { ...strictNumbers(method), ignoreUnknownFields: false };
-      router.rpc(method, impl as never, { ...connectAlone, jsonOptions });
+      router.rpc(method, impl as never, { ...connectAlone, jsonOptions, binaryOptions: withoutUnknown });
     }
   }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
