@@ -19,6 +19,7 @@ import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
 import type { Shared } from "./http/middleware/layer.ts";
 import { openExchange } from "./http/middleware/open-exchange.ts";
+import { readTarget } from "./http/middleware/read-target.ts";
 import { createRefusalLog } from "./http/middleware/refusal-log.ts";
 import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
@@ -95,6 +96,7 @@ export function createFront(parts: Dependencies): Front {
   app.use(openExchange(parts, bodyLimits, running));
   app.use(answerErrors(choose, refusals));
   app.use(drainRefused);
+  app.use(readTarget);
   app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
   return {

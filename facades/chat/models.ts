@@ -1,5 +1,6 @@
 import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { type ListModelsResponse, type Model, ModelType } from "#gen/tollgate/chat/v1/model_pb.js";
+import { ratesOf } from "../http/core/models.ts";
 import { listingOf } from "../http/feeds/listing.ts";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 import { takenSampling } from "./request/sampling.ts";
@@ -12,7 +13,7 @@ export function modelList(models: readonly CoreModel[]): ListModelsResponse {
 /** A served model in this surface's format, with the fields of aggregators whose listings clients read. */
 export function modelInfo(model: CoreModel): Model {
   const isEmbedding = model.kind === ModelKind.EMBEDDING;
-  const rates = model.ownRates ?? model;
+  const rates = ratesOf(model);
   const output = isEmbedding ? "embeddings" : "text";
   return {
     $typeName: "tollgate.chat.v1.Model",

@@ -17,7 +17,7 @@ import { ListSealsResponseSchema } from "#gen/tollgate/chat/v1/seal_pb.js";
 import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
-import { readModels } from "../http/core/models.ts";
+import { ofCaller, readModels } from "../http/core/models.ts";
 import { toCosts } from "../http/feeds/costs.ts";
 import { checkSchemaVersion, writeProviderDocument } from "../http/feeds/provider-document.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
@@ -45,9 +45,6 @@ import { chatStream } from "./response/stream.ts";
 const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
 const writeCompletion = jsonEncoder(CompletionSchema);
 const writeEmbeddings = jsonEncoder(CreateEmbeddingResponseSchema);
-/** A key may be allowed some models alone, and its account may have own prices: no cache may give them to others. */
-const ofCaller = { "cache-control": "private", vary: "authorization, x-api-key" };
-
 const writeModels = jsonEncoder(ListModelsResponseSchema);
 const writeModel = jsonEncoder(ModelSchema);
 const writeKey = jsonEncoder(GetKeyResponseSchema);

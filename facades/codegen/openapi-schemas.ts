@@ -32,6 +32,7 @@ interface JsonField {
   readonly requiredForType: string;
   readonly numberText: boolean;
   readonly nullClears: boolean;
+  readonly lenient: boolean;
 }
 
 /** The schemas of a document, one for each message in its bodies. */
@@ -76,6 +77,9 @@ export class Schemas {
     const schema = field.fieldKind === "list" ? this.#listSchema(field, rules) : this.#valueSchema(field, rules);
     if (rules?.unset !== undefined) {
       return described(field, { anyOf: [schema, { const: rules.unset }] });
+    }
+    if (rules?.lenient) {
+      return described(field, { anyOf: [schema, {}] });
     }
     return described(
       field,

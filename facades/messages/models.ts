@@ -6,6 +6,7 @@ import {
   type Model,
   ModelKind,
 } from "#gen/tollgate/messages/v1/model_pb.js";
+import { ratesOf } from "../http/core/models.ts";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** The models on a page, unless the caller sets a limit. */
@@ -30,6 +31,7 @@ export function modelsPage(models: readonly CoreModel[], page: ListModelsRequest
 
 /** A served model in this surface's format. */
 export function modelInfo(model: CoreModel): Model {
+  const rates = ratesOf(model);
   return {
     $typeName: "tollgate.messages.v1.Model",
     type: "model",
@@ -42,13 +44,13 @@ export function modelInfo(model: CoreModel): Model {
     kind: model.kind === CoreModelKind.EMBEDDING ? ModelKind.EMBEDDING : ModelKind.GENERATION,
     pricing: {
       $typeName: "tollgate.messages.v1.ModelPricing",
-      prompt: usdPerToken(model.inputPicoUsdPerToken),
-      completion: usdPerToken(model.outputPicoUsdPerToken),
+      prompt: usdPerToken(rates.inputPicoUsdPerToken),
+      completion: usdPerToken(rates.outputPicoUsdPerToken),
     },
     pricePerMillion: {
       $typeName: "tollgate.messages.v1.ModelPricePerMillion",
-      input: usdPerMillion(model.inputPicoUsdPerToken),
-      output: usdPerMillion(model.outputPicoUsdPerToken),
+      input: usdPerMillion(rates.inputPicoUsdPerToken),
+      output: usdPerMillion(rates.outputPicoUsdPerToken),
       currency: "USD",
     },
   };

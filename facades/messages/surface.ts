@@ -5,7 +5,7 @@ import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/messages/v1
 import { ServiceTier } from "#gen/tollgate/messages/v1/service_tier_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
-import { readModels } from "../http/core/models.ts";
+import { ofCaller, readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import type { ReadLabels } from "../http/request/labels.ts";
 import { readSession } from "../http/request/session.ts";
@@ -64,7 +64,7 @@ export function createMessagesSurface(core: CoreClients, readLabels: ReadLabels)
 
         async listModels(request, exchange) {
           const models = await readModels(core, exchange);
-          exchange.send(200, modelsJson(modelsPage(models, request)));
+          exchange.send(200, modelsJson(modelsPage(models, request)), ofCaller);
         },
 
         async getModel({ id }, exchange) {
@@ -72,7 +72,7 @@ export function createMessagesSurface(core: CoreClients, readLabels: ReadLabels)
           if (model === undefined) {
             throw new Error(`the catalogue answered without the model ${id}`);
           }
-          exchange.send(200, modelJson(modelInfo(model)));
+          exchange.send(200, modelJson(modelInfo(model)), ofCaller);
         },
       },
     }),

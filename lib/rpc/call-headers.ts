@@ -10,6 +10,9 @@ export const requestIdHeader = "x-tollgate-request-id";
 /** In every answer, refused or not: the request's id, by which the log, the record and the receipt are found. */
 export const answeredIdHeader = "x-request-id";
 
+/** The status with which a facade has refused the request that its call tells of: known also where the call is refused. */
+export const refusedStatusHeader = "x-tollgate-refused-status";
+
 /** The address of the client. */
 export const clientAddressHeader = "x-tollgate-client-address";
 

@@ -2,6 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { startHttpServer } from "#lib/door/http-server.ts";
 import { failure } from "#lib/errors/failure.ts";
+import { markUnheard } from "#lib/errors/unheard.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { inNetworks } from "#lib/net/networks.ts";
@@ -51,6 +52,7 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const transport = createChannelTransport({
     target: options.core,
+    onUnsent: markUnheard,
     ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
   });
   lifecycle.onStop("the channel to the core", async () => transport.close());

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { HandlerContext } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
+import { ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { startFront } from "./http/front-server.ts";
 import { scriptedCore } from "./http/scripted-core.ts";
 
@@ -40,3 +41,26 @@ test.each(
     await once(signal, "abort");
   }
 });
+
+test.each(
+  surfaces.flatMap(([name, headers]) => ["/v1/models", "/v1/models/m"].map((path) => [name, path, headers] as const)),
+)(
+  "%s: %s has the caller's own rates, and no cache gives it to others or to the other style",
+  async (_, path, headers) => {
+    const general = { inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_001n };
+    const ownRates = { inputPicoUsdPerToken: 170_000n, outputPicoUsdPerToken: 212_501n };
+    const { transport } = scriptedCore({ models: [{ id: "m", kind: ModelKind.GENERATION, ...general, ownRates }] });
+    await using front = await startFront(transport);
+    const response = await fetch(front.url + path, { headers });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "cache-control": "private",
+      vary: "authorization, x-api-key, anthropic-version",
+    });
+    const body = (await response.json()) as { data?: object[] };
+    const [model] = body.data ?? [body];
+    expect(model).toMatchObject({
+      pricing: { prompt: "0.00000017", completion: "0.000000212501" },
+      price_per_million: { input: "0.17", output: "0.212501" },
+    });
+  },
+);

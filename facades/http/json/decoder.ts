@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
-import { asObject, kindOfJson, nameKind } from "./json-kind.ts";
+import { asObject, type Kind, kindOfJson, nameKind } from "./json-kind.ts";
 import { ignoresUnknownTags, isImplicit, readKey, readList, readRules, readShape, readUnion } from "./options.ts";
 import { JsonPath } from "./path.ts";
 import { onlyReader, type Read, scalarReader } from "./scalar-reader.ts";
@@ -16,6 +16,8 @@ interface FieldPlan {
   readonly required: boolean;
   /** A number that counts as absent, or null: there is none. */
   readonly unset: number | null;
+  /** The kind of value beside which the field counts as absent. Undefined: another kind is refused. */
+  readonly lenient: Kind | undefined;
   /** The value that null stands for. Undefined: null counts as absent. */
   readonly cleared: string | number | undefined;
   /** Creates the value of an absent field. Undefined: the property is left out. */
@@ -27,10 +29,13 @@ const readers = new WeakMap<DescMessage, Read>();
 /**
  * Creates the function that reads messages of one type from the JSON of an HTTP surface, by the options of
  * tollgate.facade.v1. Unknown keys are ignored, and null means absent, unless a field says otherwise. Throws RequestError 400 with the field's path.
+ * With the body that the JSON was parsed from, JSON that is passed on as text keeps numbers that a double does not hold.
  */
-export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknown) => MessageShape<Desc> {
+export function jsonDecoder<Desc extends DescMessage>(
+  desc: Desc,
+): (json: unknown, body?: string) => MessageShape<Desc> {
   const read = compileReader(desc);
-  return (json) => read(json, new JsonPath()) as MessageShape<Desc>;
+  return (json, body) => read(json, new JsonPath(body)) as MessageShape<Desc>;
 }
 
 function compileReader(desc: DescMessage): Read {
@@ -70,7 +75,7 @@ function objectReader(desc: DescMessage): Read {
     const message: Record<string, unknown> = { $typeName: desc.typeName };
     for (const field of fields) {
       const value = object[field.key];
-      if (value !== undefined && value !== null && value !== field.unset) {
+      if (value !== undefined && value !== null && value !== field.unset && !isPassedOver(field, value)) {
         path.push(field.key);
         message[field.property] = field.read(value, path);
         path.pop();
@@ -80,6 +85,10 @@ function objectReader(desc: DescMessage): Read {
     }
     return message;
   };
+}
+
+function isPassedOver({ lenient }: FieldPlan, value: unknown): boolean {
+  return lenient !== undefined && kindOfJson(value) !== lenient;
 }
 
 /** Reads a field that is absent or null. Throws RequestError 400 for a required one. */
@@ -105,6 +114,7 @@ function compilePlan(field: DescField): FieldPlan {
     read: valueReader(field),
     required: rules?.required ?? false,
     unset: rules?.unset ?? null,
+    lenient: rules?.lenient ? nameKind(field) : undefined,
     cleared: rules?.nullClears ? (field.enum === undefined ? "" : 0) : undefined,
     absent: absentValue(field),
   };

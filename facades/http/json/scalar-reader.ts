@@ -141,23 +141,36 @@ function numberReader(
 }
 
 function readJsonText(json: unknown, path: JsonPath): string {
-  if (isDeeperThan(json, maxTextDepth)) {
+  const look = new Look();
+  if (look.isDeeperThan(json, maxTextDepth)) {
     throw path.error(`must not be nested deeper than ${maxTextDepth} levels`);
   }
-  return JSON.stringify(json);
+  return JSON.stringify((look.hasRounded && path.exactValue()) || json);
 }
 
-function isDeeperThan(json: unknown, levels: number): boolean {
-  if (json === null || typeof json !== "object") {
-    return false;
-  }
-  if (levels === 0) {
-    return true;
-  }
-  for (const key in json) {
-    if (isDeeperThan((json as JsonObject)[key], levels - 1)) {
+/** One look through JSON that is passed on. */
+class Look {
+  /** Whether a number may be another one than its text. */
+  hasRounded = false;
+
+  isDeeperThan(json: unknown, levels: number): boolean {
+    if (json === null || typeof json !== "object") {
+      this.hasRounded ||= typeof json === "number" && isRounded(json);
+      return false;
+    }
+    if (levels === 0) {
       return true;
     }
+    for (const key in json) {
+      if (this.isDeeperThan((json as JsonObject)[key], levels - 1)) {
+        return true;
+      }
+    }
+    return false;
   }
-  return false;
+}
+
+/** Whether a number's text may have had digits that a double does not hold. */
+function isRounded(value: number): boolean {
+  return Number.isInteger(value) ? !Number.isSafeInteger(value) : String(value).length > 16 || !Number.isFinite(value);
 }

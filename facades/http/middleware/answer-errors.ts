@@ -1,5 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { readDetail } from "#lib/errors/detail.ts";
+import { isUnheard } from "#lib/errors/unheard.ts";
 import type { Exchange } from "../exchange.ts";
 import { isRefusedHere } from "../refused-here.ts";
 import { RequestError } from "../request/error.ts";
@@ -29,7 +30,7 @@ function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unkn
   if (error instanceof ConnectError) {
     exchange.noteRateLimit(error.metadata);
   }
-  if (error instanceof RequestError || isRefusedHere(error)) {
+  if (error instanceof RequestError || isRefusedHere(error) || isUnheard(error)) {
     exchange.surface ??= name;
     log.refused(exchange, status, readDetail(error)?.reason);
   } else if (status === 500) {

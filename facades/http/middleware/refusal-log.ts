@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { refusalLines } from "#lib/errors/refusal-lines.ts";
 import { reasonOfStatus } from "#lib/errors/surface-refusals.ts";
 import type { Logger } from "#lib/logger.ts";
+import { refusedStatusHeader } from "#lib/rpc/call-headers.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
@@ -48,6 +49,7 @@ function whereOf({ surface, route, network }: Exchange): object {
 function tell({ accounts }: Pick<CoreClients, "accounts">, exchange: Exchange, refusedStatus: number): void {
   const { headers } = exchange.callOptions;
   if (!exchange.isRefusalRecorded && headers.authorization !== undefined) {
-    accounts.identifyCaller({ refusedStatus }, { headers }).catch(() => {});
+    const told = { ...headers, [refusedStatusHeader]: String(refusedStatus) };
+    accounts.identifyCaller({ refusedStatus }, { headers: told }).catch(() => {});
   }
 }

@@ -23,11 +23,7 @@ export type Identify = () => Promise<string>;
  * arrives too slowly; 415; 400 for bad UTF-8 or bad JSON. Throws OVERLOADED when too much is being read at once, and
  * the core's error for the key.
  */
-export async function readJson(
-  exchange: Exchange,
-  identify: Identify,
-  parse: (text: string) => unknown = JSON.parse,
-): Promise<unknown> {
+export async function readJson<T>(exchange: Exchange, identify: Identify, parse: (text: string) => T): Promise<T> {
   const { request, runtime, bodyLimits } = exchange;
   const declared = declaredLength(request);
   const lease = bodyLimits.budget.open(exchange.network);
@@ -198,7 +194,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof RequestError && error.status === 408;
 }
 
-function parseJson(body: Buffer, { headers }: IncomingMessage, parse: (text: string) => unknown): unknown {
+function parseJson<T>(body: Buffer, { headers }: IncomingMessage, parse: (text: string) => T): T {
   const contentType = headers["content-type"] ?? "";
   const encoding = headers[encodingHeader] ?? "identity";
   if (readMediaType(contentType).startsWith("multipart/")) {

@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import { isUnheard } from "#lib/errors/unheard.ts";
 import type { PublicSurface } from "#lib/inference/surface-names.ts";
 import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
@@ -68,16 +69,25 @@ function toRouterPath(template: string): string {
  * faults of the body. So a request whose body is refused is still counted, and the core's error wins.
  */
 async function firstError(core: CoreClients, exchange: Exchange, error: unknown): Promise<unknown> {
-  if (!(error instanceof RequestError) || error.status === 413 || !exchange.request.complete) {
+  const refusedStatus = toRefusedStatus(error);
+  if (refusedStatus === undefined || !exchange.request.complete) {
     return error;
   }
   try {
-    await core.metering.countRequest({ refusedStatus: error.status }, exchange.callOptions);
+    await core.metering.countRequest({ refusedStatus }, exchange.callOptions);
     exchange.isRefusalRecorded = true;
     return error;
   } catch (earlier) {
     return earlier;
   }
+}
+
+/** The status of a refusal that the core has still to count. Undefined: it has counted the request, or its size comes first. */
+function toRefusedStatus(error: unknown): number | undefined {
+  if (isUnheard(error)) {
+    return 413; // it is within the bound of bodies, and grew in translation
+  }
+  return error instanceof RequestError && error.status !== 413 ? error.status : undefined;
 }
 
 /** The path's parameters take precedence over the body's fields. */
@@ -89,10 +99,13 @@ function readerOfBody(
   const parse = jsonParser(input);
   return (exchange, params) => {
     const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
-    const body = readJson(exchange, identify, parse);
-    return Object.keys(params).length === 0
-      ? body.then(decode)
-      : body.then((json) => decode(kindOfJson(json) === "an object" ? Object.assign(json as object, params) : json));
+    const hasParams = Object.keys(params).length > 0;
+    return readJson(exchange, identify, (text) => ({ json: parse(text), text })).then(({ json, text }) => {
+      if (hasParams && kindOfJson(json) === "an object") {
+        Object.assign(json as object, params);
+      }
+      return decode(json, text);
+    });
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Tool } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { ToolParam } from "#gen/tollgate/messages/v1/tool_pb.js";
+import { parseKeepingDigits } from "#lib/text/json/long-numbers.ts";
 import { invalidField } from "../../http/request/error.ts";
 
 /** A tool as the core takes it. Throws RequestError for a tool that the original service runs itself. */
@@ -19,7 +20,7 @@ function objectSchema(schema: string, path: string): string {
   if (schema === "") {
     throw invalidField(path, "is required");
   }
-  const value: unknown = JSON.parse(schema);
+  const value: unknown = parseKeepingDigits(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalidField(path, "must be an object");
   }

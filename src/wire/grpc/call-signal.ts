@@ -105,7 +105,7 @@ class CallLife implements CallSignal {
 }
 
 /** The longest time of a timer, in milliseconds. A longer deadline is ignored. */
-const longestTimerMs = 2 ** 31 - 1;
+export const longestTimerMs = 2 ** 31 - 1;
 
 function setTimer(ms: number | undefined, callback: () => void): NodeJS.Timeout | undefined {
   return ms === undefined || ms > longestTimerMs ? undefined : setTimeout(callback, ms);

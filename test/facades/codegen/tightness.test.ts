@@ -52,6 +52,9 @@ test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
   ["/v1/completions", "suffix", [""], ["x", 0]],
   ["/v1/completions", "logprobs", [false], [0, 5, true]],
   ["/v1/completions", "logit_bias", [{}], [{ 50256: -100 }, []]],
+  ["/v1/messages", "metadata", [{ user_id: "u" }, { user_id: 42 }, { user_id: {} }, {}, "x", 42, [1], false], []],
+  ["/v1/chat/completions", "user", ["u", 42, {}, ["u"]], []],
+  ["/v1/completions", "user", ["u", 42, {}], []],
   ["/v1/messages", "mcp_servers", [[]], [[{ type: "url", url: "http://x", name: "x" }], {}, "x"]],
   [
     "/v1/messages",

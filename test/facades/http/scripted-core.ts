@@ -29,7 +29,7 @@ import {
 } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { type RateLimitState, writeRateLimit } from "#lib/rpc/rate-limit.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
-import { registration } from "#src/wire/grpc/server/registration.ts";
+import { registration, type ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 
 /** What a scripted core does; each part may be replaced by a test. */
 export interface Script {
@@ -69,7 +69,12 @@ export interface CoreLog {
 }
 
 /** A core for tests of the surfaces: it speaks the contract in this process and does as it is told. */
-export function scriptedCore(script: Partial<Script> = {}): { transport: Transport; log: CoreLog } {
+export function scriptedCore(script: Partial<Script> = {}): {
+  transport: Transport;
+  /** To be served to a front that stands apart. */
+  services: readonly ServiceRegistration[];
+  log: CoreLog;
+} {
   const told: Script = {
     async *generate() {
       yield { events: answer("Hello") };
@@ -156,7 +161,7 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
       },
     }),
   ];
-  return { transport: createDirectTransport(services, []), log };
+  return { transport: createDirectTransport(services, []), services, log };
 }
 
 /** An error as the core's services throw it. */

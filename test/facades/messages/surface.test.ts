@@ -43,6 +43,25 @@ test("a message", async () => {
   expect(log.generated).toMatchObject([{ requestId, model: "m", maxOutputTokens: 100 }]);
 });
 
+test("tools' schemas and arguments reach the core with all their digits", async () => {
+  const { log, post } = await start();
+  const response = await post(
+    "/v1/messages",
+    `{"model":"m","max_tokens":100,"messages":[
+      {"role":"user","content":"Hi"},
+      {"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}
+    ],"tools":[{"name":"f","input_schema":{"properties":{"id":{"const":9007199254740993}}}}]}`,
+  );
+  expect(response.status).toBe(200);
+  const [request] = log.generated;
+  const conversation = request?.prompt.case === "conversation" ? request.prompt.value : undefined;
+  expect(conversation?.messages[1]?.toolCalls[0]?.argumentsJson).toBe('{"id":9007199254740993}');
+  expect(conversation?.tools[0]?.parametersJson).toBe(
+    '{"properties":{"id":{"const":9007199254740993}},"type":"object"}',
+  );
+});
+
 test("a stream", async () => {
   const { post } = await start();
   const response = await post("/v1/messages", { ...plain, stream: true }, { ...versioned, accept: "application/json" });

@@ -475,7 +475,8 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   provider?: ProviderPreferences | undefined;
 
   /**
-   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent, or something
+   * else than a string: none.
    *
    * @generated from field: optional string user = 71;
    */

@@ -177,7 +177,8 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   promptCacheKey?: string | undefined;
 
   /**
-   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent, or something
+   * else than a string: none.
    *
    * @generated from field: optional string user = 48;
    */

@@ -45,7 +45,8 @@ export declare type CreateEmbeddingRequest = Message<"tollgate.chat.v1.CreateEmb
   dimensions?: number | undefined;
 
   /**
-   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent, or something
+   * else than a string: none.
    *
    * @generated from field: optional string user = 5;
    */

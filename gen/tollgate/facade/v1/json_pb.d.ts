@@ -207,6 +207,13 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
    * @generated from field: bool null_clears = 23;
    */
   nullClears: boolean;
+
+  /**
+   * Whether a value of the wrong kind counts as absent: the field is never at fault. False: it is refused.
+   *
+   * @generated from field: bool lenient = 24;
+   */
+  lenient: boolean;
 };
 
 /**

@@ -17,14 +17,14 @@ export declare const file_tollgate_inference_v1_conversation: GenFile;
  */
 export declare type Conversation = Message$1<"tollgate.inference.v1.Conversation"> & {
   /**
-   * The turns, oldest first, at least one. If the last turn is the assistant's, it is continued.
+   * The turns, oldest first: 1 to 10,000. If the last turn is the assistant's, it is continued.
    *
    * @generated from field: repeated tollgate.inference.v1.Message messages = 1;
    */
   messages: Message[];
 
   /**
-   * Functions that the model may call. Empty: none.
+   * Functions that the model may call, at most 10,000. Empty: none.
    *
    * @generated from field: repeated tollgate.inference.v1.Tool tools = 2;
    */
@@ -79,7 +79,7 @@ export declare type Message = Message$1<"tollgate.inference.v1.Message"> & {
   reasoning: string;
 
   /**
-   * The assistant's calls in this turn. Empty for other roles.
+   * The assistant's calls in this turn, at most 10,000. Empty for other roles.
    *
    * @generated from field: repeated tollgate.inference.v1.ToolCall tool_calls = 4;
    */

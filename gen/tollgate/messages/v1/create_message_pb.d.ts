@@ -123,7 +123,7 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   serviceTier: ServiceTier;
 
   /**
-   * Facts about the request. Absent: none.
+   * Facts about the request. Absent, or something else than an object: none.
    *
    * @generated from field: tollgate.messages.v1.Metadata metadata = 25;
    */
@@ -214,7 +214,8 @@ export declare const CreateMessageResponseSchema: GenMessage<CreateMessageRespon
  */
 export declare type Metadata = Message<"tollgate.messages.v1.Metadata"> & {
   /**
-   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent, or something
+   * else than a string: none.
    *
    * @generated from field: optional string user_id = 1;
    */

@@ -63,7 +63,7 @@ function toMessage(message: Message) {
         id,
         type: "function",
         // Templates iterate over the arguments, so they get the object and not its text.
-        function: { name, arguments: parseArguments(argumentsJson) },
+        function: { name, arguments: parseArguments(argumentsJson, JSON.parse) },
       })),
     }),
   };
@@ -71,5 +71,5 @@ function toMessage(message: Message) {
 
 function toTool(tool: Conversation["tools"][number], index: number) {
   const { name, description } = tool;
-  return { type: "function", function: { name, description, parameters: parseParameters(tool, index) } };
+  return { type: "function", function: { name, description, parameters: parseParameters(tool, index, JSON.parse) } };
 }

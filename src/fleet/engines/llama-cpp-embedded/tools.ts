@@ -54,7 +54,7 @@ export async function toGrammar(llama: Llama, tools: readonly Tool[]) {
   const open = { type: "object", additionalProperties: true };
   try {
     return await llama.createGrammarForJsonSchema({
-      oneOf: tools.map((tool, index) => call(tool, closed(parseParameters(tool, index)))),
+      oneOf: tools.map((tool, index) => call(tool, closed(parseParameters(tool, index, JSON.parse)))),
     });
   } catch {
     return await llama.createGrammarForJsonSchema({ oneOf: tools.map((tool) => call(tool, open)) });

@@ -1,4 +1,5 @@
 import { type Conversation, type Message, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { parseKeepingDigits } from "#lib/text/json/long-numbers.ts";
 import type { EngineRequest } from "../interface.ts";
 import { parseArguments } from "../shared/prompt/call-arguments.ts";
 import { roleNames } from "../shared/prompt/role-names.ts";
@@ -59,7 +60,7 @@ function toMessage({ role, text, reasoning, toolCalls, toolCallId }: Message): F
     ...(toolCalls.length > 0 && {
       tool_calls: toolCalls.map(({ id, name, argumentsJson }) => ({
         id,
-        function: { name, arguments: parseArguments(argumentsJson) },
+        function: { name, arguments: parseArguments(argumentsJson, parseKeepingDigits) },
       })),
     }),
   };
@@ -67,5 +68,8 @@ function toMessage({ role, text, reasoning, toolCalls, toolCallId }: Message): F
 
 function toTool(tool: Conversation["tools"][number], index: number): Fields {
   const { name, description } = tool;
-  return { type: "function", function: { name, description, parameters: parseParameters(tool, index) } };
+  return {
+    type: "function",
+    function: { name, description, parameters: parseParameters(tool, index, parseKeepingDigits) },
+  };
 }

@@ -4,6 +4,7 @@ import { checkCall } from "../shared/answer/check-call.ts";
 import { checkList, checkObject, checkText, isAbsent } from "../shared/answer/check-type.ts";
 import type { ToolCallDelta } from "../shared/answer/tool-calls.ts";
 import { streamFailure, toRefusal } from "../shared/chat-completions/errors.ts";
+import { exactCalls } from "../shared/chat-completions/exact-calls.ts";
 import { isNoCount, readUsage } from "../shared/chat-completions/usage.ts";
 import { engineFailed } from "../shared/faults.ts";
 import type { HttpResponse } from "../shared/http/connection.ts";
@@ -88,7 +89,8 @@ export class LineReader implements StreamReader {
     }
     this.#watchRepeats(thinking || content || "");
     // Calls come whole. Older versions give each the index 0, which is ignored.
-    for (const { id, function: called } of line.message?.tool_calls ?? []) {
+    const find = (json: unknown) => (json as Line).message?.tool_calls ?? [];
+    for (const { id, function: called } of exactCalls(find(line), text, find)) {
       this.#answer.addCall({ index: this.#calls++, ...(id && { id }), ...(called && { function: called }) });
     }
     if (line.done === true) {

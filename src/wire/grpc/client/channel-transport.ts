@@ -41,6 +41,8 @@ export interface ChannelTransportOptions {
   readonly credentials?: grpc.ChannelCredentials;
   /** Interceptors on the caller's side. The first one is the outermost. */
   readonly interceptors?: readonly Interceptor[];
+  /** Is given the errors of calls that are never sent: their messages are too large. */
+  readonly onUnsent?: (error: ConnectError) => void;
   /** Channel options in addition to ours. */
   readonly channelOptions?: grpc.ChannelOptions;
 }
@@ -70,8 +72,9 @@ const channelOptions: grpc.ChannelOptions = {
 
 /** Calls services over gRPC. grpc-js carries the calls, with its load balancing, keepalive and reconnecting. */
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
-  const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
+  const { target, credentials = grpc.credentials.createInsecure(), interceptors = [], onUnsent = () => {} } = options;
   const channels = new ChannelPool(target, credentials, { ...channelOptions, ...options.channelOptions });
+  const carrier = { channels, onUnsent };
   return {
     connect: (timeoutMs) => connect(channels.first, deadlineIn(timeoutMs)),
     close: () => channels.close(),
@@ -85,7 +88,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<UnaryResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<UnaryRequest>) => callUnary(channels, request, deadline, life);
+      const send = (request: Sent<UnaryRequest>) => callUnary(carrier, request, deadline, life);
       try {
         const message = create(method.input, input);
         const sent = { stream: false, method, service: method.parent, header, message } as const;
@@ -106,7 +109,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<StreamResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<StreamRequest>) => callStream(channels, request, deadline, life);
+      const send = (request: Sent<StreamRequest>) => callStream(carrier, request, deadline, life);
       try {
         const message = await readRequest(method, input);
         const sent = { stream: true, method, service: method.parent, header, message } as const;
@@ -171,9 +174,14 @@ function deadlineIn(timeoutMs: number | undefined): number {
   return timeoutMs !== undefined && timeoutMs > 0 ? Date.now() + timeoutMs : Number.POSITIVE_INFINITY;
 }
 
+/** What carries calls. */
+interface Carrier extends Required<Pick<ChannelTransportOptions, "onUnsent">> {
+  readonly channels: ChannelPool;
+}
+
 /** Starts a call with its only request message. */
 function callWith(
-  channels: ChannelPool,
+  { channels, onUnsent }: Carrier,
   { method, header }: Pick<Sent<Request>, "method" | "header">,
   message: Message,
   deadline: number,
@@ -181,7 +189,9 @@ function callWith(
 ): ClientCall {
   const bytes = toBytes(method.input, message);
   if (bytes.length > maxRequestBytes) {
-    throw requestTooLarge(bytes.length);
+    const error = requestTooLarge(bytes.length);
+    onUnsent(error);
+    throw error;
   }
   const call = new ClientCall(channels, method, header, deadline, life);
   call.sendOnly(bytes);
@@ -189,12 +199,12 @@ function callWith(
 }
 
 async function callUnary(
-  channels: ChannelPool,
+  carrier: Carrier,
   { method, service, header, message: request }: Sent<UnaryRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<UnaryResponse> {
-  const call = callWith(channels, { method, header }, request, deadline, life);
+  const call = callWith(carrier, { method, header }, request, deadline, life);
   const { value: message } = await call.next();
   if (!message) {
     throw new ConnectError("the response message is missing", Code.Unimplemented);
@@ -216,15 +226,15 @@ async function callUnary(
 
 /** Resolves when the response's headers have arrived. */
 async function callStream(
-  channels: ChannelPool,
+  carrier: Carrier,
   { method, service, header, message: requests }: Sent<StreamRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<StreamResponse> {
   const call =
     method.methodKind === "server_streaming"
-      ? callWith(channels, { method, header }, await onlyMessage(requests), deadline, life)
-      : new ClientCall(channels, method, header, deadline, life);
+      ? callWith(carrier, { method, header }, await onlyMessage(requests), deadline, life)
+      : new ClientCall(carrier.channels, method, header, deadline, life);
   if (method.methodKind !== "server_streaming") {
     void call.sendAll(requests);
   }

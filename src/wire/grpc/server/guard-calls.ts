@@ -1,8 +1,10 @@
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { BoundName } from "#lib/door/bounds.ts";
 import type { Door } from "#lib/door/door.ts";
+import { failure } from "#lib/errors/failure.ts";
 import { answeredIdHeader } from "#lib/rpc/call-headers.ts";
 import { heardKey, nameCall, requestIdKey } from "../call-id.ts";
 import type { ServedMethod } from "../invoke.ts";
@@ -11,6 +13,7 @@ import { toHeaders } from "../messages/metadata.ts";
 import { Slots } from "../messages/slots.ts";
 import { toConnectError, toStatus } from "../messages/status.ts";
 import { withReason } from "../messages/with-reason.ts";
+import { hasUnreadableDeadline } from "../workarounds/deadlines.ts";
 import {
   addToAnswer,
   closeRequest,
@@ -27,6 +30,8 @@ import { inTurn, refuseInTurn, standingOf, type Waiting } from "./in-turn.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
 import { WatchedAnswer } from "./watched-answer.ts";
+
+const unreadableDeadline = "grpc-timeout must be 1 to 8 digits and a unit: H, M, S, m, u or n.";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
 
@@ -110,6 +115,9 @@ class GuardedCall implements Listener {
     this.#noteAdmission();
     if (this.#isOver) {
       return;
+    }
+    if (hasUnreadableDeadline(this.#call)) {
+      return void this.#refuseInTurn(head, failure(Reason.INVALID_ARGUMENT, unreadableDeadline));
     }
     const leave = this.#bounds.door.begin(payer);
     if (leave === undefined) {

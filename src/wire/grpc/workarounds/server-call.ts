@@ -54,6 +54,11 @@ export function closeRequest(call: Call): void {
   });
 }
 
+/** The stream of a call. */
+export function streamOf(call: Call): ServerHttp2Stream {
+  return inside(call).stream;
+}
+
 /** The connection that a call came over. Undefined: it is gone. */
 export function findConnection(call: Call): Pick<Http2Session, "destroy" | "socket"> | undefined {
   return inside(call).stream.session;

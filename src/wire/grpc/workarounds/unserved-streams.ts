@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Server } from "@grpc/grpc-js";
 import { answeredIdHeader } from "#lib/rpc/call-headers.ts";
+import { mendDeadline } from "./deadlines.ts";
 
 /*
  * Wrong: streams cost all that grpc-js does for a call before any interceptor hears of them, and calls of methods that nobody
@@ -32,6 +33,7 @@ export function boundStreams(server: Server, { isServed, begin, refuse }: Stream
   inside._streamHandler = (interceptors, stream, headers) => {
     stream.on("error", () => {}); // grpc-js listens only from its call or its answer on
     const look = () => {
+      mendDeadline(stream, headers);
       const answer = () => handle.call(server, interceptors, stream, headers);
       if (isServed(String(headers[":path"])) && headers["content-type"]?.startsWith("application/grpc")) {
         answer();

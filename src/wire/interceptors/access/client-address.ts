@@ -19,8 +19,13 @@ export const trustCertified: TrustsPeer = () => true;
 
 /** The address of a call: the client's where its peer is trusted to forward it, otherwise the peer's own. */
 export function readClientAddress({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {
-  const peer = contextValues.get(peerKey);
   const named = header.get(clientAddressHeader);
-  const isBelieved = named !== null && isIP(named) !== 0 && (peer === undefined || trusts(peer));
-  return isBelieved ? named : (peer ?? "in process");
+  const isBelieved = named !== null && isIP(named) !== 0 && isForwarder(contextValues, trusts);
+  return isBelieved ? named : (contextValues.get(peerKey) ?? "in process");
+}
+
+/** Whether a call's peer is trusted to forward others' requests. */
+export function isForwarder(contextValues: CallHead["contextValues"], trusts: TrustsPeer): boolean {
+  const peer = contextValues.get(peerKey);
+  return peer === undefined || trusts(peer);
 }

@@ -1,8 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import { toNetwork } from "#lib/net/network.ts";
+import { refusedStatusHeader } from "#lib/rpc/call-headers.ts";
 import { OneMessage } from "../../grpc/messages/request-messages.ts";
-import { readClientAddress, type TrustsPeer } from "../access/client-address.ts";
+import { isForwarder, readClientAddress, type TrustsPeer } from "../access/client-address.ts";
 import { principalKey, refusedKey } from "../access/principal.ts";
 
 /** Whose call it was and what it asked for, as far as it is known: what somebody looks for who asks why it failed. */
@@ -62,4 +63,10 @@ export function readModel(request: UnaryRequest | StreamRequest): string {
 export function readRefused(request: UnaryRequest | StreamRequest): number {
   const asked = readAsked(request);
   return "refusedStatus" in asked && typeof asked.refusedStatus === "number" ? asked.refusedStatus : 0;
+}
+
+/** The same by a call's head, which a facade is believed: of a call that is refused there is no message. */
+export function readRefusedOnHead({ header, contextValues }: UnaryRequest | StreamRequest, trusts: TrustsPeer): number {
+  const told = header.get(refusedStatusHeader) ?? "";
+  return /^[45]\d\d$/.test(told) && isForwarder(contextValues, trusts) ? Number(told) : 0;
 }

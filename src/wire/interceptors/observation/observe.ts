@@ -19,7 +19,15 @@ import { readNamed, requestIdKey } from "../../grpc/call-id.ts";
 import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
-import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel, readRefused } from "./caller-facts.ts";
+import {
+  type CallerFacts,
+  type Known,
+  readAsked,
+  readCallerFacts,
+  readModel,
+  readRefused,
+  readRefusedOnHead,
+} from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id by which the engine knows a metered call. Empty: no engine was asked. */
@@ -83,7 +91,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
     }
     const tell = (error?: unknown): unknown => {
       const outcome = toOutcome(error, request.signal);
-      const refusedStatus = readRefusedStatus(request, outcome.code);
+      const refusedStatus = readRefusedStatus(request, outcome.code, known.trusts);
       const isRefused = outcome.code !== undefined || refusedStatus > 0;
       const call: EndedCall = {
         method: request.method,
@@ -117,9 +125,16 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
 }
 
 /** A facade that asks who calls has refused the request already; one that counts it does so if this call succeeds. */
-function readRefusedStatus(request: UnaryRequest | StreamRequest, code: Code | undefined): number {
+function readRefusedStatus(
+  request: UnaryRequest | StreamRequest,
+  code: Code | undefined,
+  trusts: Known["trusts"],
+): number {
   const status = readRefused(request);
-  return code === undefined || request.method === AccountsService.method.identifyCaller ? status : 0;
+  if (request.method === AccountsService.method.identifyCaller) {
+    return status || readRefusedOnHead(request, trusts);
+  }
+  return code === undefined ? status : 0;
 }
 
 const metered: ReadonlySet<DescMethod> = new Set([InferenceService.method.generate, EmbeddingsService.method.embed]);

@@ -270,6 +270,27 @@ test("null clears what a field says it clears, and is apart from what is left ou
   expect(decode({ hash: "h" })).not.toHaveProperty("limit");
 });
 
+test("JSON that is passed on as text keeps the digits of its numbers, wherever it stands", () => {
+  const input = '{"id":9007199254740993,"deep":[{"huge":1e400,"fine":3.14159265358979323846}],"text":"ü"}';
+  const body = `{"model":"m","max_tokens":12345678901234567890,"messages":[
+    {"role":"user","content":"Hi"},
+    {"role":"assistant","content":[{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input": ${input}}]}
+  ],"tools":[{"name":"f","input_schema":{"type":"integer","minimum":-9007199254740993}}]}`;
+  const { messages, tools, maxTokens } = decodeMessage(JSON.parse(body), body);
+  expect(tools[0]?.inputSchema).toBe('{"type":"integer","minimum":-9007199254740993}');
+  expect(JSON.stringify(messages)).toContain(JSON.stringify(input));
+  expect(maxTokens).toBe(2 ** 32 - 1);
+  const chat =
+    '{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"enum":[9007199254740993]}}}]}';
+  expect(JSON.stringify(decodeChat(JSON.parse(chat), chat))).toContain(JSON.stringify('{"enum":[9007199254740993]}'));
+});
+
+test("of equal keys the last one counts, with its digits too", () => {
+  const tool = '{"name":"f","input_schema":{"id":1},"input_schema":{"id":9007199254740993}}';
+  const body = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Hi"}],"tools":[${tool}]}`;
+  expect(decodeMessage(JSON.parse(body), body).tools[0]?.inputSchema).toBe('{"id":9007199254740993}');
+});
+
 test("a number whose text counts keeps its digits, and nothing else may stand there", () => {
   const parse = jsonParser(CreateManagedKeyRequestSchema);
   const decode = jsonDecoder(CreateManagedKeyRequestSchema);

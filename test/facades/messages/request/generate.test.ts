@@ -72,6 +72,19 @@ test("stop sequences", () => {
   expect(translate({ stop_sequences: null }).stopSequences).toEqual([]);
 });
 
+test.each([
+  [{ user_id: "u" }, "u"],
+  [{ user_id: 42 }, undefined],
+  [{ user_id: ["u"] }, undefined],
+  [{ user_id: null }, undefined],
+  ["u", undefined],
+  [[{ user_id: "u" }], undefined],
+  [7, undefined],
+])("metadata %j are never at fault, and tell of the user %s", (metadata, user) => {
+  expect(decode({ ...plain, metadata }).metadata?.userId).toBe(user);
+  expect(translate({ metadata })).toEqual(translate({}));
+});
+
 test("what is not known or not offered without harm is ignored", () => {
   const ignored = {
     metadata: { user_id: "u" },

@@ -61,6 +61,36 @@ test("sends calls as objects, and no tools where they are forbidden", () => {
   expect(body(chatRequest(forbidden))).not.toHaveProperty("tools");
 });
 
+const long = '{"id":9007199254740993}';
+
+test("sends arguments and schemas with all their digits", () => {
+  const messages = [
+    { role: Role.USER, text: "hi" },
+    { role: Role.ASSISTANT, toolCalls: [{ id: "a", name: "f", argumentsJson: long }] },
+  ];
+  const { body: sent } = generationRequest(
+    chatRequest({ messages, tools: [{ name: "f", parametersJson: long }] }),
+    settings,
+  );
+  expect(sent).toContain(`"arguments":${long}`);
+  expect(sent).toContain(`"parameters":${long}`);
+});
+
+test("reads a call's arguments with all their digits", async () => {
+  await using server = await scriptedServer({
+    "/api/chat": (_, response) => {
+      response.end(
+        `{"message":{"content":"","tool_calls":[{"id":"a","function":{"index":0,"name":"f","arguments":${long}}}]},"done":false}\n` +
+          '{"message":{"content":""},"done":true,"total_duration":1234567890123456789,"prompt_eval_count":3,"eval_count":2}\n',
+      );
+    },
+  });
+  const engine = new OllamaEngine(server.url, settings);
+  const { answer } = await drain(engine.generate(chatRequest("hi"), never()));
+  expect(answer.calls).toEqual([expect.objectContaining({ name: "f", arguments: long })]);
+  await engine.close();
+});
+
 test.each([
   [undefined, undefined],
   [{ enabled: true, deepest: false }, true],

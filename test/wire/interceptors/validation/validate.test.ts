@@ -100,7 +100,18 @@ describe.each(routes)("over %s", (_name, open) => {
     [texts(), "texts.texts", "texts must have 1 to 16 items."],
     [texts(...Array(17).fill("x")), "texts.texts", "texts must have 1 to 16 items."],
     [texts("a", ""), "texts.texts[1]", "texts[1] must not be empty."],
-    [talk({}), "conversation.messages", "messages must not be empty."],
+    [talk({}), "conversation.messages", "messages must have 1 to 10000 items."],
+    [talk({ messages: Array(10_001).fill(user) }), "conversation.messages", "messages must have 1 to 10000 items."],
+    [
+      talk({ messages: [user], tools: Array(10_001).fill({ name: "f" }) }),
+      "conversation.tools",
+      "tools must have at most 10000 items.",
+    ],
+    [
+      talk({ messages: [{ role: Role.ASSISTANT, toolCalls: Array(10_001).fill({}) }] }),
+      "conversation.messages[0].tool_calls",
+      "tool_calls must have at most 10000 items.",
+    ],
     [talk({ messages: [user, {}] }), "conversation.messages[1].role", "role must be system, user, assistant or tool."],
     [
       talk({ messages: [{ role: 9 as Role }] }),

@@ -1,10 +1,12 @@
 import type { EngineOutput } from "../../interface.ts";
 import type { AnswerBuilder } from "../answer/answer-builder.ts";
+import type { ToolCallDelta } from "../answer/tool-calls.ts";
 import { engineFailed } from "../faults.ts";
 import type { Choice, Chunk, Delta } from "./chunk.ts";
 import type { ChunkParser } from "./chunk-parser.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { streamFailure } from "./errors.ts";
+import { exactCalls } from "./exact-calls.ts";
 import { isNoCount, readUsage, type WireUsage } from "./usage.ts";
 
 /** Reads the chunks of a streamed chat completion or completion, whatever carries them. */
@@ -52,11 +54,11 @@ export class ChunkReader {
     if (data === "[DONE]") {
       this.#answer.conclude();
     } else {
-      this.#readChunk(this.#parse(data));
+      this.#readChunk(this.#parse(data), data);
     }
   }
 
-  #readChunk(chunk: Chunk): void {
+  #readChunk(chunk: Chunk, data: string): void {
     const error = chunk.error || (chunk.object === "error" && chunk);
     if (error) {
       throw streamFailure(this.#where, error);
@@ -64,7 +66,7 @@ export class ChunkReader {
     this.#answer.touch();
     const choice = chunk.choices?.[0];
     if (choice !== undefined) {
-      this.#readChoice(choice);
+      this.#readChoice(choice, data);
     }
     const wire = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
     if (wire && !this.isCut) {
@@ -81,9 +83,9 @@ export class ChunkReader {
     }
   }
 
-  #readChoice({ delta, text, finish_reason }: Choice): void {
+  #readChoice({ delta, text, finish_reason }: Choice, data: string): void {
     if (delta) {
-      this.#readDelta(delta);
+      this.#readDelta(delta, data);
     }
     if (text) {
       this.#answer.addText(text);
@@ -93,7 +95,8 @@ export class ChunkReader {
     }
   }
 
-  #readDelta({ reasoning, reasoning_content, content, tool_calls, function_call }: Delta): void {
+  #readDelta(delta: Delta, data: string): void {
+    const { reasoning, reasoning_content, content, tool_calls, function_call } = delta;
     const thought = reasoning || reasoning_content;
     if (thought) {
       this.#answer.addReasoning(thought);
@@ -101,13 +104,12 @@ export class ChunkReader {
     if (content) {
       this.#answer.addText(content);
     }
-    if (tool_calls) {
-      for (const call of tool_calls) {
-        this.#answer.addCall(call);
-      }
+    if (!tool_calls && !function_call) {
+      return;
     }
-    if (function_call) {
-      this.#answer.addCall({ function: function_call });
+    const find = (json: unknown) => listCalls((json as Chunk).choices?.[0]?.delta);
+    for (const call of exactCalls(listCalls(delta), data, find)) {
+      this.#answer.addCall(call);
     }
   }
 
@@ -119,4 +121,9 @@ export class ChunkReader {
       throw engineFailed(`${this.#where} sent a chunk ${what}`, true, error);
     }
   }
+}
+
+function listCalls(delta: Delta | null | undefined): ToolCallDelta[] {
+  const { tool_calls, function_call } = delta ?? {};
+  return [...(tool_calls ?? []), ...(function_call ? [{ function: function_call }] : [])];
 }

@@ -1,5 +1,6 @@
 import type { Conversation, Message, Tool, ToolChoice } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { parseKeepingDigits } from "#lib/text/json/long-numbers.ts";
 import type { EngineRequest } from "../../interface.ts";
 import { parseParameters } from "../prompt/tool-parameters.ts";
 import { toTurns } from "../prompt/turns.ts";
@@ -88,7 +89,7 @@ function toTool(tool: Tool, index: number): Fields {
     function: {
       name: tool.name,
       ...(tool.description !== "" && { description: tool.description }),
-      parameters: parseParameters(tool, index),
+      parameters: parseParameters(tool, index, parseKeepingDigits),
     },
   };
 }

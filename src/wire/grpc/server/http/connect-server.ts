@@ -25,6 +25,7 @@ import { noteCounted } from "#lib/door/paced-response.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { answeredIdHeader, requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { hearCall, heardKey, nameCall, requestIdKey } from "../../call-id.ts";
+import { longestTimerMs } from "../../call-signal.ts";
 import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
 import { Slots } from "../../messages/slots.ts";
@@ -33,6 +34,7 @@ import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-e
 import { strictNumbers } from "../../workarounds/strict-numbers.ts";
 import { type Gate, listenerKey, openGate, refuse, tooManyCalls } from "../gate.ts";
 import type { ListeningServer, ServerOptions } from "../listening-server.ts";
+import { withoutUnknown } from "../mount-service.ts";
 import { peerKey } from "../peer.ts";
 import { Receiving } from "../receiving.ts";
 import { watchReading } from "./answer-body.ts";
@@ -81,7 +83,7 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
     for (const { method, impl } of Object.values(createServiceImplSpec(service, implementation).methods)) {
       // A misspelt field must not be taken for one that was left out: a key would have no limit, a model no price.
       const jsonOptions = { ...strictNumbers(method), ignoreUnknownFields: false };
-      router.rpc(method, impl as never, { ...connectAlone, jsonOptions });
+      router.rpc(method, impl as never, { ...connectAlone, jsonOptions, binaryOptions: withoutUnknown });
     }
   }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
@@ -96,6 +98,7 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
         .set(hangUpKey, () => response.destroy());
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
       call.header.set(requestIdHeader, nameCall(call.header, values)); // whoever forwards the call names it the same
+      ignoreLongDeadline(call.header);
       response.once("close", () => values.get(leaveKey)());
       const body = readBody(request, values, receiving, door);
       const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;
@@ -126,6 +129,16 @@ async function tellUnheard(
   if (status >= 400 && !contextValues.get(heardKey)) {
     const reason = failure(status === 429 ? Reason.REQUEST_TOO_LARGE : Reason.INVALID_ARGUMENT, "It cannot be read.");
     await refuse(interceptors, { method: method as DescMethodUnary, header, contextValues, signal, url }, reason);
+  }
+}
+
+const deadlineHeader = "connect-timeout-ms";
+
+/** The library would take a deadline beyond the longest time of a timer for one that has passed. */
+function ignoreLongDeadline(header: Headers): void {
+  const deadline = header.get(deadlineHeader) ?? "";
+  if (/^\d{1,10}$/.test(deadline) && Number(deadline) > longestTimerMs) {
+    header.delete(deadlineHeader);
   }
 }
 

@@ -25,6 +25,13 @@ test("sends the common fields and nothing else", () => {
   });
 });
 
+test("sends a schema with all its digits", () => {
+  const schema = '{"properties":{"id":{"const":9007199254740993}}}';
+  const messages = [{ role: Role.USER, text: "hi" }];
+  const request = chatRequest({ messages, tools: [{ name: "f", parametersJson: schema }] });
+  expect(generationRequest(request, vllm, false).body).toContain(`"parameters":${schema}`);
+});
+
 test("sends every sampling field that is set", () => {
   const sampling = create(SamplingSchema, {
     temperature: 0,

@@ -54,6 +54,18 @@ const finish = (reason: string, tokens?: number) => ({
   ...(tokens !== undefined && { usage: { prompt_tokens: 3, completion_tokens: tokens } }),
 });
 
+test.each([
+  ["tool_calls", (called: string) => `[{"index":0,"id":"a","function":${called}}]`],
+  ["function_call", (called: string) => called],
+])("arguments of %s that come as an object keep their digits", (name, wrap) => {
+  const long = '{"id":9007199254740993}';
+  const chunk = `{"choices":[{"delta":{"${name}":${wrap(`{"name":"f","arguments":${long}}`)}}}]}`;
+  const end = stream(finish("tool_calls", 2));
+  const { answer, error } = read(Buffer.concat([Buffer.from(`data: ${chunk}\n\n`), end]));
+  expect(error).toBeUndefined();
+  expect(answer.calls).toEqual([expect.objectContaining({ name: "f", arguments: long })]);
+});
+
 test.each([1, 7, 64, 1 << 20])("reads reasoning, text and counts in pieces of %d bytes", (pieceLength) => {
   const { outputs, ...read_ } = read(fixture("vllm/reasoning"), pieceLength);
   expect(read_).toEqual({
