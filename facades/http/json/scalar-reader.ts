@@ -1,7 +1,6 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
 import { type JsonObject, kindOfJson } from "./json-kind.ts";
-import { NumberText } from "./number-text.ts";
 import { readStrings } from "./options.ts";
 import type { JsonPath } from "./path.ts";
 import { listed } from "./words.ts";
@@ -92,11 +91,12 @@ export function scalarReader(field: DescField, rules: JsonField | undefined): Re
   }
 }
 
+/** A number as text, with all the digits that its sender wrote: a double does not hold every amount. */
 function readNumberText(json: unknown, path: JsonPath): string {
-  if (!(json instanceof NumberText)) {
+  if (typeof json !== "number") {
     throw path.error("must be a number");
   }
-  return json.text;
+  return JSON.stringify(path.exactValue() ?? json);
 }
 
 function stringReader(rules: JsonField | undefined): Read {

@@ -5,7 +5,6 @@ import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
 import { jsonDecoder } from "../json/decoder.ts";
 import { kindOfJson } from "../json/json-kind.ts";
-import { jsonParser } from "../json/number-text.ts";
 import { readJson } from "../request/body.ts";
 import type { KeyHeader } from "../request/credentials.ts";
 import { RequestError } from "../request/error.ts";
@@ -96,16 +95,17 @@ function readerOfBody(
   input: DescMessage,
 ): (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<unknown> {
   const decode = jsonDecoder(input);
-  const parse = jsonParser(input);
   return (exchange, params) => {
     const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
     const hasParams = Object.keys(params).length > 0;
-    return readJson(exchange, identify, (text) => ({ json: parse(text), text })).then(({ json, text }) => {
-      if (hasParams && kindOfJson(json) === "an object") {
-        Object.assign(json as object, params);
-      }
-      return decode(json, text);
-    });
+    return readJson(exchange, identify, (text) => ({ json: JSON.parse(text) as unknown, text })).then(
+      ({ json, text }) => {
+        if (hasParams && kindOfJson(json) === "an object") {
+          Object.assign(json as object, params);
+        }
+        return decode(json, text);
+      },
+    );
   };
 }
 

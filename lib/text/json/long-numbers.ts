@@ -3,7 +3,7 @@ import { sourceJson } from "./workarounds/source-text.ts";
 /** Digits that a double holds in any number. */
 const sureDigits = 15;
 /** A text, if need be one without an end, or a number that a double may not hold: by its digits, or by its exponent. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d(?:[\d.]{15}|[\d.]{0,14}[eE]\+?\d{3})[\d.eE+-]*/gs;
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d(?:[\d.]{15}|[\d.]{0,14}[eE][+-]?\d{3})[\d.eE+-]*/gs;
 const longRun = /[\d.]{16}/;
 /** Control characters of which one marks numbers among texts. In JSON they are written as escapes alone. */
 const marks = [1, 2, 3, 4, 5, 6, 7];

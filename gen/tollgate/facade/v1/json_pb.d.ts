@@ -193,8 +193,8 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
   requiredForType: string;
 
   /**
-   * Whether the string is the text of a number, which is read and written unchanged, so that it is exact. An empty
-   * string counts as unset.
+   * Whether the string is the text of a number, which is read and written with all its digits, so that it is exact. An
+   * empty string counts as unset.
    *
    * @generated from field: bool number_text = 20;
    */
