@@ -188,8 +188,8 @@ export const doorMutations: readonly Mutation[] = [
   without("slow_body", {
     of: "of calls and payment events",
     file: "src/wire/grpc/server/receiving.ts",
-    find: "    return bytes < ((age",
-    replace: "    return -1 > ((age",
+    find: "    return bytes < ((age - graceMs) / 1000) * bytesPerSecond;",
+    replace: "    return false;",
     breaks: "| `slow_body` | `min_body_rate` | 1 KiB/s | 1 KiB/s | 1 KiB/s | 1 KiB/s | – | – |",
     tests: [calls],
   }),

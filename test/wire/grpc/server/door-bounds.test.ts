@@ -138,6 +138,7 @@ async function stall(address: string, head: string, receiving: Receiving, clock:
   socket.write(head + begun);
   await eventually("the beginning is received", () => receiving.bytes > 0);
   for (let second = 0; second < 12; second += 1) {
+    expect(receiving.bytes > 0 || second >= 10).toBe(true); // it has ten seconds
     clock.advance(1000);
   }
   await eventually("it is given up", () => receiving.bytes === 0);
@@ -170,6 +171,7 @@ test("the listener grpc has the bound slow_body, and counts it", async () => {
   stream.on("error", () => {}).write(Buffer.from([0, 0, 0, 1, 0, 10]));
   await eventually("the beginning is received", () => receiving.bytes > 0);
   for (let second = 0; second < 12; second += 1) {
+    expect(receiving.bytes > 0 || second >= 10).toBe(true); // it has ten seconds
     clock.advance(1000);
   }
   expect(refused).toEqual(["grpc slow_body"]);
