@@ -22,12 +22,16 @@ test("keeps nothing that only the run needs, such as the prompt, which would liv
 function start() {
   const freed: number[] = [];
   const noted: ChargedTokens[] = [];
+  const ended: unknown[] = [];
   const keeper = {
     note: (_: RunningHold, { inputTokens, outputTokens }: ChargedTokens) =>
       void noted.push({ inputTokens, outputTokens }),
     shrink: (_: RunningHold, amount: number) => void freed.push(amount),
-    charge: async () => ({ cost: 0, lots: [] }),
-    release() {},
+    charge: async (_: RunningHold, ...charged: unknown[]) => {
+      ended.push(charged);
+      return { cost: 7, lots: [] };
+    },
+    release: () => void ended.push("released"),
   };
   const hold = new RunningHold(keeper, {
     wallet: {} as CachedWallet,
@@ -37,8 +41,53 @@ function start() {
     amount: 3200,
     budget: undefined,
   });
-  return { hold, freed, noted };
+  return { hold, freed, noted, ended };
 }
+
+test("it tells its run, and the tokens that it is admitted with", () => {
+  const { hold } = start();
+  expect([hold.runId, hold.inputTokens, hold.outputTokens]).toEqual(["run", 100, 1000]);
+});
+
+test("it shrinks once, to the first count of a prompt that an engine has read, if that is less", () => {
+  const { hold, freed } = start();
+  hold.progress({ inputTokens: 0, outputTokens: 1 });
+  expect(freed).toEqual([]);
+  hold.progress({ inputTokens: 40, outputTokens: 2 });
+  hold.progress({ inputTokens: 30, outputTokens: 3 });
+  expect(freed).toEqual([120]);
+  const whole = start();
+  whole.hold.progress({ inputTokens: 100, outputTokens: 1 });
+  expect(whole.freed).toEqual([]);
+});
+
+test("progress is noted once, and none after its end", () => {
+  const { hold, noted } = start();
+  hold.note();
+  expect(noted).toHaveLength(1); // of its admission
+  hold.progress({ inputTokens: 40, outputTokens: 1 });
+  hold.note();
+  hold.note();
+  expect(noted).toHaveLength(2);
+  hold.progress({ inputTokens: 40, outputTokens: 2 });
+  hold.release();
+  hold.note();
+  expect(noted).toHaveLength(2);
+});
+
+test("it ends once: with a charge of what was counted, or with none", async () => {
+  const { hold, ended } = start();
+  const tokens = { inputTokens: 40, outputTokens: 2 };
+  const facts = { server: "one" };
+  expect(await hold.settle(tokens, "completed", facts)).toEqual({ cost: 7, lots: [] });
+  expect(() => hold.settle(tokens, "completed")).toThrow("the hold of request r has already ended");
+  expect(() => hold.release()).toThrow("the hold of request r has already ended");
+  expect(ended).toEqual([[tokens, "completed", facts]]);
+  const free = start();
+  free.hold.release();
+  expect(() => free.hold.release()).toThrow("already ended");
+  expect(free.ended).toEqual(["released"]);
+});
 
 test("it shrinks to the count of the prompt, and is noted at its admission and every 240 tokens", () => {
   const { hold, freed, noted } = start();
