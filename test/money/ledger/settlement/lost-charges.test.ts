@@ -135,3 +135,19 @@ test("a core that doubts whether the database has gone back looks at once, and o
   expect(remade).toMatchObject([{ runId: "1" }]);
   expect(await lost.look()).toBe(false);
 });
+
+test("it is told which charges were lost, since when, and a charge that is stored again is remembered from then on", async () => {
+  const logged: unknown[][] = [];
+  log.push = (...fields) => logged.push(fields);
+  store("1");
+  clock.advance(60_000);
+  store("2");
+  clock.advance(59_999);
+  store("1");
+  clock.advance(1);
+  store("3");
+  stored.clear();
+  await lost.doubt();
+  expect(remade.map(({ runId }) => runId)).toEqual(["2", "1", "3"]);
+  expect(logged).toEqual([[expect.objectContaining({ since: "2026-01-31T00:01:00.000Z" })]]);
+});
