@@ -122,3 +122,32 @@ test("who waits for a budget is passed by all but those of the same budget, and 
   await clock.advanceAsync(0);
   expect(outcomes.slice(6)).toEqual(["fifth true"]);
 });
+
+test("whoever comes has a turn at once where nobody waits, or nobody but those who lack another budget", () => {
+  const { queue } = open();
+  expect([queue.empty, queue.isOpen(undefined), queue.isOpen("one")]).toEqual([true, true, true]);
+  const first = queue.enter(10_000, never, "one");
+  expect([queue.empty, queue.isOpen(undefined), queue.isOpen("two")]).toEqual([false, false, false]);
+  first.wait(true);
+  expect([queue.isOpen(undefined), queue.isOpen("two"), queue.isOpen("one")]).toEqual([true, true, false]);
+  first.leave();
+  expect([queue.empty, queue.isOpen("one")]).toEqual([true, true]);
+});
+
+test("a request that was given up before its turn has none", async () => {
+  const { clock, outcomes, enter } = open();
+  enter("first", 10_000, AbortSignal.abort()).turn();
+  await clock.advanceAsync(0);
+  expect(outcomes).toEqual(["first AbortError"]);
+});
+
+test("what becomes free in the moment in which a request's time is over comes too late for it", async () => {
+  const { clock, queue, outcomes, enter } = open();
+  const first = enter("first", lookAgainMs);
+  first.turn();
+  await clock.advanceAsync(0);
+  first.turn();
+  clock.after(lookAgainMs, () => queue.changed());
+  await clock.advanceAsync(lookAgainMs);
+  expect(outcomes).toEqual(["first true", "first false"]);
+});

@@ -94,6 +94,12 @@ test("a wallet is not idle while the store does not have a charge, and its slice
   expect(wallet.available).toBe(700);
 });
 
+test("a wallet is not idle while the store lacks a charge of one of its slices", async () => {
+  const wallet = await openWallet(slice(), slice({ id: "other", lotId: "other", granted: 10 }));
+  charge(wallet, 10);
+  expect([wallet.held, wallet.idle]).toEqual([0, false]);
+});
+
 test("a charge pays with what nobody else holds, and owes the rest", async () => {
   const wallet = await openWallet();
   wallet.hold(900);
