@@ -2,6 +2,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import type { Logger } from "#lib/logger.ts";
 import { systemLookup } from "#lib/net/lookup.ts";
 import { trackProgress } from "#lib/text/progress.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { keep } from "#lib/time/kept.ts";
 import { createServerEvents } from "#src/delivery/webhooks/server-events.ts";
 import { createFleet } from "#src/fleet/create-fleet.ts";
@@ -43,7 +44,7 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
     lookup: systemLookup,
     observer: metrics.fleet,
     healthChanged,
-    ...(secrets.rateLimitUrl !== "memory:" && { channel: await openChannel(secrets.rateLimitUrl) }),
+    ...(secrets.rateLimitUrl !== "memory:" && { channel: await openChannel(secrets.rateLimitUrl, clock) }),
   });
   const kept = new KeptDrains({ storage, fleet, clock, logger });
   await kept.apply();
@@ -76,7 +77,7 @@ export function tellLoading(model: string, logger: Pick<Logger, "info">, now?: (
 }
 
 /** One core by itself does not hold the client of Redis in its memory. */
-async function openChannel(url: string): Promise<FleetChannel> {
+async function openChannel(url: string, clock: Clock): Promise<FleetChannel> {
   const { RedisChannel } = await import("#src/fleet/sharing/redis-channel.ts");
-  return new RedisChannel(url);
+  return new RedisChannel(url, clock);
 }

@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import type { Clock } from "#lib/time/clock.ts";
 import type { FleetChannel } from "./channel.ts";
 
 const channel = "tollgate:fleet";
@@ -11,13 +12,15 @@ export class RedisChannel implements FleetChannel {
   readonly #sender: Redis;
   readonly #hearer: Redis;
   #underway = 0;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #clock: Pick<Clock, "after">;
+  #stopRetry = () => {};
 
   /**
    * `url` is such as redis://host:6379. Reconnects for as long as the server is away. A connection without any answer for
    * `silenceMs` is replaced by a new one, to where the host's name then leads.
    */
-  constructor(url: string, silenceMs = 5000) {
+  constructor(url: string, clock: Pick<Clock, "after">, silenceMs = 5000) {
+    this.#clock = clock;
     const options = {
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -59,17 +62,17 @@ export class RedisChannel implements FleetChannel {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#retry);
+    this.#stopRetry();
     this.#sender.disconnect();
     this.#hearer.disconnect();
   }
 
   /** Subscribes, and again after a while where the server refuses it. */
   #subscribe(): void {
-    clearTimeout(this.#retry);
+    this.#stopRetry();
     this.#hearer.subscribe(channel).catch(() => {
       if (this.#hearer.status === "ready") {
-        this.#retry = setTimeout(() => this.#subscribe(), retryMs);
+        this.#stopRetry = this.#clock.after(retryMs, () => this.#subscribe());
       }
     });
   }

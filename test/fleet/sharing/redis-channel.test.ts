@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
+import { systemClock } from "#lib/time/clock.ts";
 import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { startOwnRedis } from "../../../scripts/test-services/redis.ts";
@@ -9,7 +10,7 @@ import { eventually } from "../../support/eventually.ts";
 test("all hear what one sends, again after the server was away", async () => {
   const server = await startOwnRedis(await freePort());
   const door = await startDoor(server.url);
-  const channels = [new RedisChannel(door.url), new RedisChannel(door.url)];
+  const channels = [new RedisChannel(door.url, systemClock), new RedisChannel(door.url, systemClock)];
   const heard = channels.map(() => new Set<number>());
   for (const [at, channel] of channels.entries()) {
     channel.listen((message) => heard[at]?.add(message[0] as number));
@@ -36,7 +37,7 @@ test("all hear what one sends, again after the server was away", async () => {
 test("all hear again after the host has vanished and is back at the same name", async () => {
   const server = await startOwnRedis(await freePort());
   const door = await startDoor(server.url);
-  const channel = new RedisChannel(door.url, 500);
+  const channel = new RedisChannel(door.url, systemClock, 500);
   const heard = new Set<number>();
   channel.listen((message) => heard.add(message[0] as number));
   const arrives = (byte: number) =>
@@ -62,7 +63,7 @@ test("a channel that its user may not hear is heard once the user may", async ()
   await admin.acl("SETUSER", "listener", "on", ">secret", "~*", "+@all", "resetchannels");
   const url = new URL(server.url);
   [url.username, url.password] = ["listener", "secret"];
-  const channel = new RedisChannel(url.href);
+  const channel = new RedisChannel(url.href, systemClock);
   const heard = new Set<number>();
   channel.listen((message) => heard.add(message[0] as number));
   const arrives = (byte: number) =>

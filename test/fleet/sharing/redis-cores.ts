@@ -1,3 +1,4 @@
+import { systemClock } from "#lib/time/clock.ts";
 import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
 import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -77,7 +78,7 @@ class FencedChannel implements FleetChannel {
 
   constructor(url: string, id: number) {
     this.id = id;
-    this.#channel = new RedisChannel(url);
+    this.#channel = new RedisChannel(url, systemClock);
     this.#channel.listen((message) => {
       if (message[0] === 0) {
         this.heard.set(message[1] as number, Buffer.from(message).readUInt32LE(2));
