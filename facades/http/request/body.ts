@@ -17,13 +17,19 @@ const smallBytes = pieceBytes;
 /** Asks the core for the account that pays for a request. Rejects when its key is wrong. */
 export type Identify = () => Promise<string>;
 
+/** A body, and what it was parsed from: a number may have more digits there. */
+export interface JsonBody {
+  readonly json: unknown;
+  readonly text: string;
+}
+
 /**
  * Reads the body as JSON, whatever its content type, unless it is multipart. Only a part of a large body is read before
  * the key is checked. Throws RequestError: 413 once the body has been drained, or cannot be within bounds; 408 when it
  * arrives too slowly; 415; 400 for bad UTF-8 or bad JSON. Throws OVERLOADED when too much is being read at once, and
  * the core's error for the key.
  */
-export async function readJson<T>(exchange: Exchange, identify: Identify, parse: (text: string) => T): Promise<T> {
+export async function readJson(exchange: Exchange, identify: Identify): Promise<JsonBody> {
   const { request, runtime, bodyLimits } = exchange;
   const declared = declaredLength(request);
   const lease = bodyLimits.budget.open(exchange.network);
@@ -38,7 +44,7 @@ export async function readJson<T>(exchange: Exchange, identify: Identify, parse:
     }
     const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
     try {
-      return parseJson(await reception.read(bodyLimits.pace), request, parse);
+      return parseJson(await reception.read(bodyLimits.pace), request);
     } finally {
       received = reception.received;
       reception.free();
@@ -194,7 +200,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof RequestError && error.status === 408;
 }
 
-function parseJson<T>(body: Buffer, { headers }: IncomingMessage, parse: (text: string) => T): T {
+function parseJson(body: Buffer, { headers }: IncomingMessage): JsonBody {
   const contentType = headers["content-type"] ?? "";
   const encoding = headers[encodingHeader] ?? "identity";
   if (readMediaType(contentType).startsWith("multipart/")) {
@@ -210,9 +216,10 @@ function parseJson<T>(body: Buffer, { headers }: IncomingMessage, parse: (text: 
   if (!isUtf8(body)) {
     throw unreadable(contentType, "The body is not valid UTF-8.");
   }
-  const text = body.toString("utf8");
+  const read = body.toString("utf8");
+  const text = read.charCodeAt(0) === 0xfeff ? read.slice(1) : read;
   try {
-    return parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return { json: JSON.parse(text), text };
   } catch (error) {
     throw unreadable(contentType, `The body is not valid JSON: ${(error as SyntaxError).message}.`);
   }

@@ -98,14 +98,12 @@ function readerOfBody(
   return (exchange, params) => {
     const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
     const hasParams = Object.keys(params).length > 0;
-    return readJson(exchange, identify, (text) => ({ json: JSON.parse(text) as unknown, text })).then(
-      ({ json, text }) => {
-        if (hasParams && kindOfJson(json) === "an object") {
-          Object.assign(json as object, params);
-        }
-        return decode(json, text);
-      },
-    );
+    return readJson(exchange, identify).then(({ json, text }) => {
+      if (hasParams && kindOfJson(json) === "an object") {
+        Object.assign(json as object, params);
+      }
+      return decode(json, text);
+    });
   };
 }
 
